@@ -1,0 +1,114 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target is compiled the same way: Swift 6 mode, explicit existentials, members visible only
+/// through the module that is imported, imports internal by default, and no warning tolerated.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A C library of the system: a module map and a shim header, nothing else.
+func system(_ name: String, pkgConfig: String, apt: String) -> Target {
+    .systemLibrary(name: name, path: "Shared/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func shared(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Shared/\(name)", resources: resources, swiftSettings: settings)
+}
+
+func service(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Services/\(name)", exclude: ["README.md"], resources: resources,
+        swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests", swiftSettings: settings)
+}
+
+let package = Package(
+    name: "Purser",
+    products: [
+        .executable(name: "purser-gateway", targets: ["Gateway"]),
+        .executable(name: "purser-verification", targets: ["Verification"]),
+        .executable(name: "purser-granting", targets: ["Granting"]),
+        .executable(name: "purser", targets: ["Control"]),
+        .executable(name: "appstore-simulator", targets: ["AppStoreSimulator"]),
+        .executable(name: "purser-drills", targets: ["Drills"]),
+    ],
+    targets: [
+        system("CRabbitMQ", pkgConfig: "librabbitmq", apt: "librabbitmq-dev"),
+        system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev"),
+        system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+        system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+        system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+
+        shared("Runtime"),
+        shared("Observability"),
+        shared("Crypto", ["COpenSSL"]),
+        shared("JSON"),
+        shared("YAML", ["CYAML"]),
+        shared("AMQP", ["CRabbitMQ", "Runtime", "Observability"]),
+        shared("Postgres", ["CPostgres", "Observability"]),
+        shared("HTTPServer", ["CMicroHTTPD"]),
+        shared("HTTPClient", ["CCurl"]),
+        shared("JOSE", ["Crypto", "JSON"]),
+        shared("Messages"),
+        shared("Apps", ["YAML", "Crypto", "Observability", "Messages"]),
+        shared("Pipeline", ["AMQP", "Postgres", "Messages", "Runtime", "Observability"]),
+        shared("Service", ["Pipeline", "AMQP", "Postgres", "HTTPServer", "Messages", "Runtime", "Observability", "Crypto"]),
+        shared(
+            "AppStore", ["JOSE", "Crypto", "JSON"],
+            resources: [
+                .embedInCode("Roots/AppleRootCA-G3.cer"), .embedInCode("Roots/AppleRootCA-G2.cer"),
+                .embedInCode("Roots/AppleIncRootCertificate.cer"),
+            ]),
+        shared("AppStoreSimulation", ["AppStore", "JOSE", "Crypto", "JSON", "HTTPClient"]),
+
+        service("Gateway", ["Service", "Apps", "HTTPServer", "JOSE", "JSON", "Crypto", "Messages", "Pipeline", "AMQP", "Runtime", "Observability"]),
+        service(
+            "Verification",
+            ["Service", "Apps", "AppStore", "JOSE", "Crypto", "JSON", "Messages", "Pipeline", "Postgres", "Runtime", "Observability"],
+            resources: [.embedInCode("Migrations")]),
+        service(
+            "Granting", ["Service", "Messages", "Pipeline", "Postgres", "Runtime", "Observability", "Crypto"],
+            resources: [.embedInCode("Migrations")]),
+        service("Control", ["Service", "Apps", "AppStore", "JOSE", "Crypto", "JSON", "Messages", "Pipeline", "AMQP", "Postgres", "Runtime", "Observability"]),
+        service("AppStoreSimulator", ["AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPServer", "HTTPClient", "Runtime", "Observability"]),
+        .executableTarget(
+            name: "Drills", dependencies: ["AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime", "Postgres", "AMQP", "Observability"],
+            path: "Tests/Drills", swiftSettings: settings),
+
+        .target(
+            name: "TestSupport",
+            dependencies: ["AMQP", "Postgres", "Runtime", "Observability", "Messages", "Pipeline", "Crypto", "HTTPClient"],
+            path: "Tests/TestSupport", swiftSettings: settings),
+        tests("Runtime", ["Runtime"]),
+        tests("Observability", ["Observability"]),
+        tests("Crypto", ["Crypto"]),
+        tests("JSON", ["JSON"]),
+        tests("YAML", ["YAML"]),
+        tests("AMQP", ["AMQP", "TestSupport", "Runtime", "Observability"]),
+        tests("Postgres", ["Postgres", "TestSupport", "Runtime", "Observability"]),
+        tests("HTTPServer", ["HTTPServer", "HTTPClient", "TestSupport"]),
+        tests("HTTPClient", ["HTTPClient", "HTTPServer", "TestSupport"]),
+        tests("JOSE", ["JOSE", "Crypto", "JSON"]),
+        tests("Messages", ["Messages"]),
+        tests("Apps", ["Apps", "YAML", "Crypto", "Observability", "Messages"]),
+        tests("Pipeline", ["Pipeline", "AMQP", "Postgres", "Messages", "Runtime", "Observability", "TestSupport"]),
+        tests("Service", ["Service", "Pipeline", "AMQP", "Postgres", "Messages", "Runtime", "Observability", "HTTPClient", "TestSupport"]),
+        tests("AppStore", ["AppStore", "AppStoreSimulation", "JOSE", "Crypto", "JSON", "TestSupport"]),
+        tests("AppStoreSimulation", ["AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "TestSupport"]),
+        tests("Gateway", ["Gateway", "Apps", "HTTPServer", "JOSE", "JSON", "Crypto", "Messages", "Pipeline", "Observability", "TestSupport"]),
+        tests("Verification", ["Verification", "AppStore", "AppStoreSimulation", "Apps", "Messages", "Pipeline", "Postgres", "JSON", "Crypto", "Observability", "Runtime", "TestSupport", "AMQP", "Service"]),
+        tests("Granting", ["Granting", "Messages", "Pipeline", "Postgres", "Observability", "Runtime", "TestSupport", "AMQP", "Crypto", "Service"]),
+        tests("Control", ["Control", "AppStore", "AppStoreSimulation", "Apps", "JSON", "Messages", "TestSupport"]),
+        tests("EndToEnd", ["AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "AMQP", "Postgres", "Messages", "Runtime", "Observability", "TestSupport"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

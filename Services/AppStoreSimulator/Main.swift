@@ -1,0 +1,4 @@
+@main
+enum AppStoreSimulatorMain {
+    static func main() {}
+}

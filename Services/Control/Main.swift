@@ -1,0 +1,4 @@
+@main
+enum ControlMain {
+    static func main() {}
+}

@@ -1,0 +1,4 @@
+@main
+enum GatewayMain {
+    static func main() {}
+}

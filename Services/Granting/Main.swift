@@ -1,0 +1,4 @@
+@main
+enum GrantingMain {
+    static func main() {}
+}

@@ -1,0 +1,4 @@
+@main
+enum VerificationMain {
+    static func main() {}
+}

@@ -1,0 +1,1 @@
+-- The schema of this service; see V001.

@@ -1,0 +1,4 @@
+@main
+enum DrillsMain {
+    static func main() {}
+}
