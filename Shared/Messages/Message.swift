@@ -1,0 +1,91 @@
+import FoundationEssentials
+
+/// A body that travels over the broker: one flat struct per message type, JSON, unknown fields ignored on reading.
+///
+/// Everything about the message that is not its content (id, causation, correlation, app, environment, time) travels
+/// in the AMQP properties and headers; see ``MessageHeader``.
+public protocol Message: Codable, Sendable, Equatable {
+    /// The routing key on the `purser` exchange and the AMQP `type` property.
+    static var type: MessageType { get }
+    /// Raised when a field changes its meaning; adding an optional field does not raise it.
+    static var version: Int { get }
+}
+
+extension Message {
+    /// The first version of every message.
+    public static var version: Int { 1 }
+}
+
+/// The name of a message. Facts are past tense (`purchase.verified`); requests end in `.submitted` or `.requested`.
+public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
+    /// The routing key.
+    public let rawValue: String
+    /// Wraps a routing key.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    /// The routing key.
+    public var description: String { rawValue }
+
+    /// A client, or a re-drive, hands in a signed transaction.
+    public static let purchaseSubmitted = MessageType(rawValue: "purchase.submitted")
+    /// Verification found a signed transaction genuine and for one of our apps.
+    public static let purchaseVerified = MessageType(rawValue: "purchase.verified")
+    /// A purchase was delivered to a wallet.
+    public static let purchaseGranted = MessageType(rawValue: "purchase.granted")
+    /// A genuine purchase may not be granted now.
+    public static let purchaseHeld = MessageType(rawValue: "purchase.held")
+    /// The revoked share of a granted purchase changed and assets moved.
+    public static let purchaseClawedBack = MessageType(rawValue: "purchase.clawedback")
+    /// Granting asks itself to decide a held purchase anew because catalogue or policy changed.
+    public static let purchaseRedriveRequested = MessageType(rawValue: "purchase.redrive.requested")
+    /// A client asks for an order and its appAccountToken.
+    public static let orderRequested = MessageType(rawValue: "order.requested")
+    /// An order and its token were stored.
+    public static let orderCreated = MessageType(rawValue: "order.created")
+    /// An app's server asks to spend from a wallet.
+    public static let spendRequested = MessageType(rawValue: "spend.requested")
+    /// A spend was decided, for ever.
+    public static let spendDecided = MessageType(rawValue: "spend.decided")
+    /// An operator imports a catalogue.
+    public static let catalogImportRequested = MessageType(rawValue: "catalog.import.requested")
+    /// A catalogue came into force.
+    public static let catalogImported = MessageType(rawValue: "catalog.imported")
+    /// Question: the catalogue in force.
+    public static let catalogRequested = MessageType(rawValue: "catalog.requested")
+    /// Question: balances of a user.
+    public static let balanceRequested = MessageType(rawValue: "balance.requested")
+    /// Question: a page of a user's ledger.
+    public static let ledgerRequested = MessageType(rawValue: "ledger.requested")
+    /// Question: one of a user's own transactions.
+    public static let transactionRequested = MessageType(rawValue: "transaction.requested")
+    /// The answer to a purchase; travels over `purser.replies` only.
+    public static let purchaseAnswered = MessageType(rawValue: "purchase.answered")
+    /// The answer to an order request.
+    public static let orderAnswered = MessageType(rawValue: "order.answered")
+    /// The answer to a spend request.
+    public static let spendAnswered = MessageType(rawValue: "spend.answered")
+    /// The answer to a catalogue import or question.
+    public static let catalogAnswered = MessageType(rawValue: "catalog.answered")
+    /// The answer to a balance question.
+    public static let balanceAnswered = MessageType(rawValue: "balance.answered")
+    /// The answer to a ledger question.
+    public static let ledgerAnswered = MessageType(rawValue: "ledger.answered")
+    /// The answer to a transaction question.
+    public static let transactionAnswered = MessageType(rawValue: "transaction.answered")
+    /// A lane parked the request: an operator has to look at it.
+    public static let requestParked = MessageType(rawValue: "request.parked")
+}
+
+/// Reads and writes message bodies. Keys are sorted, so equal messages are equal bytes.
+public enum MessageCoding {
+    /// The JSON of `message`, keys sorted.
+    public static func encode(_ message: some Message) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return [UInt8](try encoder.encode(message))
+    }
+
+    /// Reads `body` as `M`. Throws `DecodingError`; a lane parks what cannot be read.
+    public static func decode<M: Message>(_ type: M.Type, from body: [UInt8]) throws -> M {
+        try JSONDecoder().decode(type, from: Data(body))
+    }
+}

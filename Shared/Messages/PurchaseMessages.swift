@@ -1,0 +1,191 @@
+/// A signed transaction handed in by a client (or fed again by reconciliation, then without a user).
+public struct PurchaseSubmitted: Message {
+    /// Routing key.
+    public static var type: MessageType { .purchaseSubmitted }
+    /// The app whose surface was called.
+    public var app: AppID
+    /// The caller, from the login token.
+    public var userID: UserID?
+    /// The order the client says it belongs to.
+    public var orderNumber: OrderNumber?
+    /// The JWS. Travels only to the service that verifies it.
+    public var signedTransaction: String
+
+    /// Composes the message.
+    public init(app: AppID, userID: UserID?, orderNumber: OrderNumber?, signedTransaction: String) {
+        self.app = app
+        self.userID = userID
+        self.orderNumber = orderNumber
+        self.signedTransaction = signedTransaction
+    }
+}
+
+/// A genuine purchase for one of our apps. Only Verification may say so (broker permissions).
+public struct PurchaseVerified: Message {
+    /// Routing key.
+    public static var type: MessageType { .purchaseVerified }
+    /// The app that the signed bundle id belongs to.
+    public var app: AppID
+    /// Who handed it in, if anybody is logged in.
+    public var userID: UserID?
+    /// The order the client says it belongs to.
+    public var orderNumber: OrderNumber?
+    /// What Apple signed.
+    public var transaction: VerifiedTransaction
+
+    /// Composes the message.
+    public init(app: AppID, userID: UserID?, orderNumber: OrderNumber?, transaction: VerifiedTransaction) {
+        self.app = app
+        self.userID = userID
+        self.orderNumber = orderNumber
+        self.transaction = transaction
+    }
+}
+
+/// An amount of an asset. Amounts are whole units (coins, minutes).
+public struct AssetAmount: Codable, Sendable, Equatable {
+    /// What.
+    public var asset: AssetID
+    /// How much.
+    public var amount: Int64
+
+    /// Composes the pair.
+    public init(asset: AssetID, amount: Int64) {
+        self.asset = asset
+        self.amount = amount
+    }
+}
+
+/// A purchase was delivered. The one streamed fact of a purchase; it carries the balances after it.
+public struct PurchaseGranted: Message {
+    /// Routing key.
+    public static var type: MessageType { .purchaseGranted }
+    /// Whose wallet.
+    public var customer: CustomerID
+    /// The purchase.
+    public var transactionID: TransactionID
+    /// What was bought.
+    public var productID: ProductID
+    /// The catalogue version that decided.
+    public var productVersion: Int64
+    /// Units bought.
+    public var quantity: Int64
+    /// The order delivered by it.
+    public var orderNumber: OrderNumber?
+    /// What was delivered, before any revoked share.
+    public var amounts: [AssetAmount]
+    /// Share already revoked when it was delivered (milliunits of per cent).
+    public var revokedShare: Int64
+    /// The wallet afterwards.
+    public var balances: [AssetAmount]
+    /// True when no order and no token proved the owner: the first caller got it.
+    public var isClaimedByCaller: Bool
+
+    /// Composes the message.
+    public init(
+        customer: CustomerID, transactionID: TransactionID, productID: ProductID, productVersion: Int64,
+        quantity: Int64, orderNumber: OrderNumber?, amounts: [AssetAmount], revokedShare: Int64,
+        balances: [AssetAmount], isClaimedByCaller: Bool
+    ) {
+        self.customer = customer
+        self.transactionID = transactionID
+        self.productID = productID
+        self.productVersion = productVersion
+        self.quantity = quantity
+        self.orderNumber = orderNumber
+        self.amounts = amounts
+        self.revokedShare = revokedShare
+        self.balances = balances
+        self.isClaimedByCaller = isClaimedByCaller
+    }
+}
+
+/// Why a genuine purchase may not be granted now. Decided anew on every submission and when its cause changes.
+public enum HeldReason: String, Codable, Sendable, CaseIterable {
+    /// The catalogue has never known the product.
+    case unknownProduct = "unknown_product"
+    /// A sandbox purchase by a user that the app's sandbox policy does not list.
+    case sandboxPolicy = "sandbox_policy"
+    /// Apple's product type and the catalogue's differ.
+    case productTypeMismatch = "product_type_mismatch"
+    /// Shared by a family member: never a wallet asset.
+    case familyShared = "family_shared"
+    /// The wallet or the amount would leave 64 bits.
+    case amountOverflow = "amount_overflow"
+    /// The catalogue entry grants something this version does not deliver yet.
+    case notDeliverable = "not_deliverable"
+    /// The app requires an appAccountToken and the purchase has none.
+    case tokenRequired = "token_required"
+}
+
+/// A genuine purchase waits.
+public struct PurchaseHeld: Message {
+    /// Routing key.
+    public static var type: MessageType { .purchaseHeld }
+    /// Its owner, if known.
+    public var customer: CustomerID?
+    /// The purchase.
+    public var transactionID: TransactionID
+    /// What was bought.
+    public var productID: ProductID
+    /// Why it waits.
+    public var reason: HeldReason
+
+    /// Composes the message.
+    public init(customer: CustomerID?, transactionID: TransactionID, productID: ProductID, reason: HeldReason) {
+        self.customer = customer
+        self.transactionID = transactionID
+        self.productID = productID
+        self.reason = reason
+    }
+}
+
+/// The revoked share of a delivered purchase changed, and assets moved to match it.
+public struct PurchaseClawedBack: Message {
+    /// Routing key.
+    public static var type: MessageType { .purchaseClawedBack }
+    /// Whose wallet.
+    public var customer: CustomerID
+    /// The purchase.
+    public var transactionID: TransactionID
+    /// The new target: revoked share in milliunits of per cent.
+    public var revokedShare: Int64
+    /// Which change of the target this is, from 1.
+    public var revision: Int64
+    /// What was taken from the wallet by this change (negative: given back).
+    public var taken: [AssetAmount]
+    /// What could not be taken and became a debt (negative: debt cancelled).
+    public var owed: [AssetAmount]
+    /// The wallet afterwards.
+    public var balances: [AssetAmount]
+
+    /// Composes the message.
+    public init(
+        customer: CustomerID, transactionID: TransactionID, revokedShare: Int64, revision: Int64,
+        taken: [AssetAmount], owed: [AssetAmount], balances: [AssetAmount]
+    ) {
+        self.customer = customer
+        self.transactionID = transactionID
+        self.revokedShare = revokedShare
+        self.revision = revision
+        self.taken = taken
+        self.owed = owed
+        self.balances = balances
+    }
+}
+
+/// Granting asks itself to decide a held purchase anew.
+public struct PurchaseRedriveRequested: Message {
+    /// Routing key.
+    public static var type: MessageType { .purchaseRedriveRequested }
+    /// The purchase.
+    public var transactionID: TransactionID
+    /// Its environment.
+    public var environment: StoreEnvironment
+
+    /// Composes the message.
+    public init(transactionID: TransactionID, environment: StoreEnvironment) {
+        self.transactionID = transactionID
+        self.environment = environment
+    }
+}

@@ -1,0 +1,104 @@
+/// Every exchange, queue, binding, policy and permission of Purser, in one place.
+///
+///     clients ─▶ purser (topic) ─▶ <service>.<work> (quorum) ─dead letters─▶ purser.parked (topic) ─▶ <queue>.parked
+///     lanes   ─▶ purser.retry (topic, "<delay>.<queue>") ─▶ retry.<delay> (quorum, TTL) ─▶ purser.return ─▶ <queue>
+///     lanes   ─▶ purser.replies (direct) ─▶ one exclusive queue per gateway boot
+///     facts   ─▶ purser ─▶ purser.facts (stream)
+///
+/// Work queues take limits by policy (changeable while it runs); what can never change is an argument.
+/// `purser topology` prints it as a RabbitMQ definitions file; scripts and tests import exactly that.
+public enum Topology {
+    /// Facts and requests.
+    public static let purser = "purser"
+    /// Delayed retries, key `<delay>.<queue>`.
+    public static let retry = "purser.retry"
+    /// Where delayed messages come back through; internal, nobody can publish to it.
+    public static let returning = "purser.return"
+    /// What could not be handled, key = queue name.
+    public static let parked = "purser.parked"
+    /// Answers, key = the asker's reply-to.
+    public static let replies = "purser.replies"
+    /// The stream that keeps a copy of facts for observers.
+    public static let factsStream = "purser.facts"
+
+    /// How often the broker may return one message to its queue before it is parked. A small limit parks valid
+    /// messages when a service crashes often: every unacknowledged neighbour counts too (measured with 3: a fifth lost).
+    public static let deliveryLimit = 50
+    /// Days the facts stream keeps; must exceed the age of the oldest database backup that may be restored.
+    public static let factsRetentionDays = 60
+    /// How long a question waits before it is worthless to its asker (ms).
+    public static let queryPatience = 5_000
+
+    /// A step of the retry ladder.
+    public enum RetryDelay: String, CaseIterable, Sendable {
+        case seconds5 = "5s"
+        case seconds30 = "30s"
+        case minutes5 = "5m"
+        case hour1 = "1h"
+
+        /// Milliseconds a message waits.
+        public var milliseconds: Int {
+            switch self {
+            case .seconds5: 5_000
+            case .seconds30: 30_000
+            case .minutes5: 300_000
+            case .hour1: 3_600_000
+            }
+        }
+
+        /// The routing key that brings a message back to `queue` after this delay.
+        public func routingKey(for queue: String) -> String { "\(rawValue).\(queue)" }
+    }
+
+    /// How a queue behaves.
+    public enum Durability: Sendable {
+        /// Quorum queue with delivery limit and a parking queue beside it.
+        case work
+        /// Classic, transient, expiring with the asker's patience, not dead-lettered.
+        case query
+    }
+
+    /// A queue and the fixed list of message types it accepts.
+    public struct Queue: Sendable {
+        /// Its name; the first word is the owning service.
+        public let name: String
+        /// How it behaves.
+        public let durability: Durability
+        /// What it is bound to.
+        public let types: [MessageType]
+        /// Where what a lane gives up on goes.
+        public var parkedName: String { "\(name).parked" }
+    }
+
+    /// Purchases to verify.
+    public static let verificationPurchases = Queue(
+        name: "verification.purchases", durability: .work, types: [.purchaseSubmitted])
+    /// Verified purchases to grant.
+    public static let grantingPurchases = Queue(
+        name: "granting.purchases", durability: .work, types: [.purchaseVerified])
+    /// Orders and spends.
+    public static let grantingWallet = Queue(
+        name: "granting.wallet", durability: .work, types: [.orderRequested, .spendRequested])
+    /// Operators and re-drives.
+    public static let grantingCommands = Queue(
+        name: "granting.commands", durability: .work, types: [.catalogImportRequested, .purchaseRedriveRequested])
+    /// Questions.
+    public static let grantingQueries = Queue(
+        name: "granting.queries", durability: .query,
+        types: [.catalogRequested, .balanceRequested, .ledgerRequested, .transactionRequested])
+
+    /// All queues but the parking, retry and reply ones, which follow from these.
+    public static let queues = [
+        verificationPurchases, grantingPurchases, grantingWallet, grantingCommands, grantingQueries,
+    ]
+
+    /// Facts copied to the stream: no payloads, no personal data.
+    public static let streamedFacts: [MessageType] = [
+        .purchaseGranted, .purchaseHeld, .purchaseClawedBack, .orderCreated, .spendDecided, .catalogImported,
+    ]
+
+    /// The queues that `type` reaches.
+    public static func queues(accepting type: MessageType) -> [String] {
+        queues.filter { $0.types.contains(type) }.map(\.name) + (streamedFacts.contains(type) ? [factsStream] : [])
+    }
+}
