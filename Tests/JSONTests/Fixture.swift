@@ -1,0 +1,40 @@
+/// A transaction payload of Apple's shape: 28 members, about 1.5 KB.
+enum Fixture {
+    static let payload = #"""
+        {
+        "transactionId":"2000000888888888",
+        "originalTransactionId":"2000000888888888",
+        "webOrderLineItemId":"2000000012345678",
+        "bundleId":"com.example.cloudpc",
+        "productId":"pyy_danbing_60",
+        "subscriptionGroupIdentifier":"20812345",
+        "purchaseDate":1748160000000,
+        "originalPurchaseDate":1748160000000,
+        "expiresDate":1750838400000,
+        "quantity":1,
+        "type":"Consumable",
+        "appAccountToken":"550e8400-e29b-41d4-a716-446655440000",
+        "inAppOwnershipType":"PURCHASED",
+        "signedDate":1748160001000,
+        "environment":"Production",
+        "transactionReason":"PURCHASE",
+        "storefront":"CHN",
+        "storefrontId":"143465",
+        "price":6000,
+        "currency":"CNY",
+        "appTransactionId":"704237001234567890",
+        "offerType":1,
+        "offerIdentifier":"introductory-offer-spring",
+        "offerDiscountType":"PAY_AS_YOU_GO",
+        "offerPeriod":"P1M",
+        "deviceVerification":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "deviceVerificationNonce":"550e8400-e29b-41d4-a716-446655440001",
+        "advancedCommerceInfo":"yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\#
+        yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\#
+        yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\#
+        yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\#
+        yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\#
+        yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"
+        }
+        """#
+}
