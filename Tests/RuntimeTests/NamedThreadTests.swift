@@ -1,0 +1,38 @@
+import Glibc
+import Runtime
+import Synchronization
+import Testing
+
+@Suite struct NamedThreadTests {
+    @Test func `a thread bears its name, cut to fifteen bytes`() {
+        let seen = StopSignal()
+        let box = Box()
+        NamedThread.start(name: "granting-lane-number-1") {
+            box.value.withLock { $0 = currentThreadName() }
+            seen.stop()
+        }
+        .join()
+        #expect(seen.isStopped)
+        #expect(box.value.withLock { $0 } == "granting-lane-n")
+    }
+
+    @Test func `join returns only after the body`() {
+        let gate = StopSignal()
+        let thread = NamedThread.start(name: "gated") { gate.wait() }
+        #expect(!thread.join(for: .milliseconds(5)))
+        gate.stop()
+        #expect(thread.join(for: .seconds(10)))
+    }
+}
+
+private final class Box: Sendable {
+    let value = Mutex("")
+}
+
+private func currentThreadName() -> String {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let file = open("/proc/thread-self/comm", O_RDONLY)
+    defer { close(file) }
+    let count = read(file, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count - 1)), as: UTF8.self)
+}
