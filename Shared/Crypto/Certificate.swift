@@ -166,7 +166,9 @@ extension Certificate {
     private static func extensions(of pointer: OpaquePointer) -> [String: Bool] {
         var found: [String: Bool] = [:]
         for index in 0..<X509_get_ext_count(pointer) {
-            guard let item = X509_get_ext(pointer, index), let object = X509_EXTENSION_get_object(item) else { continue }
+            guard let item = X509_get_ext(pointer, index), let object = X509_EXTENSION_get_object(item) else {
+                continue
+            }
             // Longer identifiers than this exist nowhere; a cut one would match nothing.
             var buffer = [CChar](repeating: 0, count: 128)
             guard OBJ_obj2txt(&buffer, Int32(buffer.count), object, 1) > 0 else { continue }

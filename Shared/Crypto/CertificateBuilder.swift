@@ -102,7 +102,8 @@ public struct CertificateBuilder: Sendable {
         for (field, text) in [("CN", commonName), ("O", organization)] where !text.isEmpty {
             let bytes = Array(text.utf8)
             guard
-                X509_NAME_add_entry_by_txt(subject, field, MBSTRING_UTF8, bytes, Int32(clamping: bytes.count), -1, 0) == 1
+                X509_NAME_add_entry_by_txt(subject, field, MBSTRING_UTF8, bytes, Int32(clamping: bytes.count), -1, 0)
+                    == 1
             else { throw OpenSSLErrorQueue.failure("subject name") }
         }
     }
@@ -135,7 +136,8 @@ extension CertificateBuilder.Extension {
         // DER wants the number of unused bits at the end of a named bit list.
         let unused = bits == 0 ? 0 : UInt8(bits.trailingZeroBitCount)
         return Self(
-            identifier: "2.5.29.15", isCritical: true, value: bits == 0 ? [0x03, 0x01, 0x00] : [0x03, 0x02, unused, bits])
+            identifier: "2.5.29.15", isCritical: true,
+            value: bits == 0 ? [0x03, 0x01, 0x00] : [0x03, 0x02, unused, bits])
     }
 
     /// Subject key identifier (RFC 5280 §4.2.1.2): the first 20 bytes of SHA-256 of the key (RFC 7093).
