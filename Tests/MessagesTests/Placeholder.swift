@@ -1,2 +1,2 @@
 /// Placeholder until the module is written.
-enum TestSupportPlaceholder {}
+enum MessagesTestsPlaceholder {}
