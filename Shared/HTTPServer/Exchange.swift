@@ -1,0 +1,105 @@
+import CMicroHTTPD
+import Synchronization
+
+/// One request and its answer. libmicrohttpd's event loop and the handler's task meet here, under one lock.
+///
+/// Created when the request line is read, kept alive by libmicrohttpd's request pointer until the request is
+/// completed; a task that is still running then keeps the object, but finds it closed.
+final class Exchange: Sendable {
+    enum Step {
+        /// The request line is known, the head not yet.
+        case head
+        /// The head was accepted, the body is arriving.
+        case receiving
+        /// The connection sleeps until the handler answers.
+        case suspended(MHDHandle)
+        /// The answer is there, the event loop will queue it.
+        case answered(HTTPResponse)
+        /// The answer is queued or the request is gone.
+        case closed
+    }
+
+    enum Received {
+        case stored
+        /// More than the route allows; the connection must be closed.
+        case overflow
+    }
+
+    private struct State {
+        var step: Step = .head
+        var request: HTTPRequest?
+        var bodyLimit = 0
+        var reservedBytes: Int?
+    }
+
+    /// The request target as it was written; nil if the request line has none.
+    let target: [UInt8]?
+    private let state = Mutex(State())
+
+    init(target: [UInt8]?) {
+        self.target = target
+    }
+
+    var step: Step { state.withLock { $0.step } }
+
+    /// The head was accepted; `reservedBytes` were taken from the admission's budget.
+    func startReceiving(_ request: HTTPRequest, bodyLimit: Int, reservedBytes: Int) {
+        state.withLock {
+            $0.request = request
+            $0.request?.body.reserveCapacity(min(reservedBytes, bodyLimit))
+            $0.bodyLimit = bodyLimit
+            $0.reservedBytes = reservedBytes
+            // A stop may have answered already.
+            if case .head = $0.step { $0.step = .receiving }
+        }
+    }
+
+    /// Keeps a piece of the body.
+    func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> Received {
+        state.withLock {
+            let held = $0.request?.body.count ?? 0
+            guard bytes.count <= $0.bodyLimit - held else { return .overflow }
+            $0.request?.body.append(contentsOf: bytes)
+            return .stored
+        }
+    }
+
+    /// The body is complete: puts the connection to sleep and hands the request out, unless it was answered already.
+    func suspend(_ connection: OpaquePointer) -> HTTPRequest? {
+        let handle = MHDHandle(pointer: connection)
+        return state.withLock {
+            guard case .receiving = $0.step, let request = $0.request else { return nil }
+            MHD_suspend_connection(handle.pointer)
+            $0.step = .suspended(handle)
+            $0.request = nil
+            return request
+        }
+    }
+
+    /// Gives the answer; only the first one counts, and none once the request is gone. Any thread.
+    func answer(_ response: HTTPResponse) {
+        state.withLock {
+            switch $0.step {
+            case .head, .receiving:
+                $0.step = .answered(response)
+            case .suspended(let handle):
+                $0.step = .answered(response)
+                MHD_resume_connection(handle.pointer)
+            case .answered, .closed:
+                break
+            }
+        }
+    }
+
+    func close() {
+        state.withLock {
+            $0.step = .closed
+            $0.request = nil
+        }
+    }
+
+    /// The bytes reserved for the body if this request was admitted; a second call returns nil.
+    func takeReservation() -> Int? {
+        state.withLock { $0.reservedBytes.take() }
+    }
+}

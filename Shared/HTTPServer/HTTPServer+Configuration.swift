@@ -1,0 +1,60 @@
+extension HTTPServer {
+    /// How a server listens and what it refuses.
+    public struct Configuration: Sendable {
+        /// A numeric address; loopback unless told otherwise, TLS and the internet being the edge proxy's.
+        public var address: String = "127.0.0.1"
+        /// The port; 0 takes a free one, see `HTTPServer.port`.
+        public var port: UInt16 = 0
+        /// Event loops, each a thread. One moves 40,000 small requests a second, so one is the default.
+        public var threads: Int = 1
+        /// Open connections; more wait in the kernel's backlog. 1,024 cost at most 48 MiB of buffers.
+        public var maximumConnections: Int = 1_024
+        /// Open connections of one address, 0 = no limit. Set it to 0 behind a reverse proxy, which is one address.
+        public var maximumConnectionsPerAddress: Int = 128
+        /// Requests between their head and the end of their answer; more are refused with 503 before their body is
+        /// read.
+        public var maximumInFlight: Int = 512
+        /// Body bytes announced by all requests in flight; more are refused with 503. 32 MiB leave a 64 MiB process
+        /// room for copies.
+        public var maximumBodyBytesInFlight: Int = 32 << 20
+        /// Bytes of request line and header fields; larger heads get 431. Reading them never needs a second buffer.
+        public var headerLimit: Int = 16 << 10
+        /// Header fields; more get 431. Browsers and proxies send fewer than 40.
+        public var headerFieldLimit: Int = 100
+        /// From the start of a connection, or the end of the previous answer, to the end of the next head. Also the
+        /// longest an idle connection is kept.
+        public var headDeadline: Duration = .seconds(15)
+        /// From the end of the head to the end of the body, however steadily bytes trickle in; 408 then.
+        public var bodyDeadline: Duration = .seconds(10)
+        /// From the answer to its last byte being taken by the client.
+        public var answerDeadline: Duration = .seconds(30)
+        /// Makes the answer to a request that the server itself refuses. Called on the event loop: it must not block.
+        public var errorResponse: @Sendable (HTTPFailure) -> HTTPResponse = { $0.plainResponse }
+
+        /// The defaults.
+        public init() {}
+
+        func validate() throws(HTTPServerError) {
+            let positive: [(String, Int)] = [
+                ("threads", threads), ("maximumConnections", maximumConnections), ("maximumInFlight", maximumInFlight),
+                ("headerFieldLimit", headerFieldLimit),
+            ]
+            for (name, value) in positive where !(1...1_000_000).contains(value) {
+                throw .invalidSetting(name)
+            }
+            guard (0...1_000_000).contains(maximumConnectionsPerAddress) else {
+                throw .invalidSetting("maximumConnectionsPerAddress")
+            }
+            guard maximumBodyBytesInFlight >= 0 else { throw .invalidSetting("maximumBodyBytesInFlight") }
+            guard (1...HTTPServer.largestHeaderLimit).contains(headerLimit) else {
+                throw .invalidSetting("headerLimit")
+            }
+            let deadlines = [
+                ("headDeadline", headDeadline), ("bodyDeadline", bodyDeadline), ("answerDeadline", answerDeadline),
+            ]
+            for (name, value) in deadlines where value <= .zero || value > .seconds(3_600) {
+                throw .invalidSetting(name)
+            }
+        }
+    }
+}

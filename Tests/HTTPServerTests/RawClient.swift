@@ -1,0 +1,121 @@
+import Glibc
+
+/// A blocking socket that sends what no HTTP library would send. For own threads only.
+final class RawClient {
+    struct Failure: Error {
+        let what: String
+    }
+
+    /// One answer taken apart as far as tests need it.
+    struct Answer: Equatable {
+        var status: Int
+        var head: String
+        var body: String
+        func has(_ line: String) -> Bool { head.lowercased().contains(line.lowercased() + "\r\n") }
+    }
+
+    private var socket: Int32
+    private var buffer: [UInt8] = []
+
+    init(port: UInt16, receiveBuffer: Int32? = nil) throws {
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        if var receiveBuffer {
+            setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
+        // A test never waits longer than this for a byte.
+        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else { throw Failure(what: "connect: \(errno)") }
+    }
+
+    deinit { disconnect() }
+
+    func disconnect() {
+        if socket >= 0 { close(socket) }
+        socket = -1
+    }
+
+    /// Sends everything; false if the server has closed the connection.
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let sent = rest.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard sent > 0 else { return false }
+            rest = rest.dropFirst(sent)
+        }
+        return true
+    }
+
+    @discardableResult
+    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    /// Reads one answer with `Content-Length`; nil if the connection was closed before one came.
+    func answer(isHead: Bool = false) throws -> Answer? {
+        while true {
+            if let end = headEnd() {
+                let head = String(decoding: buffer[..<end], as: UTF8.self)
+                let length = isHead ? 0 : Self.contentLength(head)
+                while buffer.count < end + length {
+                    guard try fill() else { throw Failure(what: "closed inside a body") }
+                }
+                let body = String(decoding: buffer[end..<(end + length)], as: UTF8.self)
+                buffer.removeFirst(end + length)
+                let status = Int(head.split(separator: " ").dropFirst().first ?? "") ?? 0
+                return Answer(status: status, head: head, body: body)
+            }
+            guard try fill() else {
+                guard buffer.isEmpty else { throw Failure(what: "closed inside a head") }
+                return nil
+            }
+        }
+    }
+
+    /// Whether the server closes the connection without sending anything more.
+    func isClosed() throws -> Bool {
+        guard buffer.isEmpty else { return false }
+        return try !fill()
+    }
+
+    /// Everything that comes until the server closes the connection.
+    func restUntilClosed() throws -> String {
+        while try fill() {}
+        return String(decoding: buffer, as: UTF8.self)
+    }
+
+    private func fill() throws -> Bool {
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(socket, &piece, piece.count, 0)
+        if count > 0 {
+            buffer.append(contentsOf: piece[..<count])
+            return true
+        }
+        if count == 0 || errno == ECONNRESET { return false }
+        throw Failure(what: "recv: \(errno)")
+    }
+
+    private func headEnd() -> Int? {
+        guard buffer.count >= 4 else { return nil }
+        for index in 3..<buffer.count
+        where buffer[index] == 10 && buffer[index - 1] == 13 && buffer[index - 2] == 10 && buffer[index - 3] == 13 {
+            return index + 1
+        }
+        return nil
+    }
+
+    private static func contentLength(_ head: String) -> Int {
+        for line in head.split(separator: "\r\n") where line.lowercased().hasPrefix("content-length:") {
+            return Int(line.dropFirst("content-length:".count).filter { $0 != " " }) ?? 0
+        }
+        return 0
+    }
+}
