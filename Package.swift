@@ -60,7 +60,7 @@ let package = Package(
         shared("JOSE", ["Crypto", "JSON"]),
         shared("Messages"),
         shared("Apps", ["YAML", "Crypto", "Observability", "Messages"]),
-        shared("Pipeline", ["AMQP", "Postgres", "Messages", "Runtime", "Observability"]),
+        shared("Pipeline", ["AMQP", "Postgres", "Messages", "Crypto", "Runtime", "Observability"]),
         shared("Service", ["Pipeline", "AMQP", "Postgres", "HTTPServer", "Messages", "Runtime", "Observability", "Crypto"]),
         shared(
             "AppStore", ["JOSE", "Crypto", "JSON"],

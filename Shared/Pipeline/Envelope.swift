@@ -1,0 +1,123 @@
+import AMQP
+import Messages
+
+/// Translates between AMQP deliveries and messages. Everything re-published carries our own headers only: `x-death` and
+/// its like would make the broker believe in a dead-letter cycle and strand the message.
+enum Envelope {
+    /// A delivery that is a message of its queue, or the stable reason why it is none.
+    static func read(_ delivery: Delivery, from queue: Topology.Queue) -> Result<Incoming, Malformed> {
+        let properties = delivery.properties
+        guard let id = properties.messageID, UUIDText.parse(id) != nil else { return .failure(.id) }
+        guard let typeName = properties.type else { return .failure(.type) }
+        let type = MessageType(rawValue: typeName)
+        guard queue.types.contains(type) else { return .failure(.unexpectedType) }
+        guard let version = integer(HeaderName.schemaVersion, properties), version > 0, version < 1_000 else {
+            return .failure(.version)
+        }
+        let environment = text(HeaderName.environment, properties)
+        if let environment, StoreEnvironment(rawValue: environment) == nil { return .failure(.environment) }
+        let header = MessageHeader(
+            id: MessageID(id.lowercased()), type: type, version: Int(version),
+            occurredAt: integer(HeaderName.occurredAt, properties) ?? 0,
+            correlationID: properties.correlationID ?? id,
+            causationID: text(HeaderName.causationID, properties).map { MessageID($0) },
+            app: text(HeaderName.app, properties).map { AppID($0) },
+            environment: environment.flatMap { StoreEnvironment(rawValue: $0) }, replyTo: properties.replyTo,
+            attempt: Int(clamping: max(0, integer(HeaderName.attempt, properties) ?? 0)))
+        return .success(Incoming(header: header, body: delivery.body, isRedelivered: delivery.isRedelivered))
+    }
+
+    /// Why a delivery is no message of its queue.
+    enum Malformed: String, Error {
+        case id = "message.id_missing"
+        case type = "message.type_missing"
+        case unexpectedType = "message.type_unexpected"
+        case version = "message.version_unknown"
+        case environment = "message.environment_unknown"
+    }
+
+    /// A fact on its way to everybody. `replyTo` travels on only with facts that are a step of a request, not with
+    /// those that observers keep.
+    static func fact(_ fact: Fact, service: String, replyTo: String?) -> OutgoingMessage {
+        let header = MessageHeader(
+            id: fact.id, type: fact.type, version: fact.version, occurredAt: fact.occurredAt,
+            correlationID: fact.correlationID, causationID: fact.cause, app: fact.app, environment: fact.environment,
+            replyTo: Topology.streamedFacts.contains(fact.type) ? nil : replyTo)
+        return message(
+            header, body: fact.body, exchange: Topology.purser, routingKey: fact.type.rawValue, service: service,
+            isMandatory: !Topology.queues(accepting: fact.type).isEmpty)
+    }
+
+    /// A request on its way to the service that decides it.
+    static func request(_ header: MessageHeader, body: [UInt8], service: String) -> OutgoingMessage {
+        message(
+            header, body: body, exchange: Topology.purser, routingKey: header.type.rawValue, service: service,
+            isMandatory: true)
+    }
+
+    /// An answer, if anybody waits for one. Transient, not mandatory, never holding back an acknowledgement.
+    static func reply(_ reply: Reply, to incoming: MessageHeader, service: String, occurredAt: Int64)
+        -> OutgoingMessage?
+    {
+        guard let replyTo = incoming.replyTo else { return nil }
+        let header = MessageHeader(
+            id: MessageID(UUIDText.random()), type: reply.type, version: reply.version, occurredAt: occurredAt,
+            correlationID: incoming.correlationID, causationID: incoming.id, app: incoming.app,
+            environment: incoming.environment)
+        var outgoing = message(
+            header, body: reply.body, exchange: Topology.replies, routingKey: replyTo, service: service,
+            isMandatory: false)
+        outgoing.awaitsConfirm = false
+        outgoing.properties.isPersistent = false
+        return outgoing
+    }
+
+    /// `delivery` on its way to `exchange` (retry or parking), with its reason and without the broker's own headers.
+    static func forward(
+        _ delivery: Delivery, exchange: String, routingKey: String, reason: String, attempt: Int
+    ) -> OutgoingMessage {
+        var properties = delivery.properties
+        let own = [
+            HeaderName.schemaVersion, HeaderName.occurredAt, HeaderName.causationID, HeaderName.app,
+            HeaderName.environment,
+        ]
+        properties.headers = properties.headers.filter { own.contains($0.key) }
+        properties.headers[HeaderName.attempt] = .int64(Int64(attempt))
+        properties.headers[HeaderName.reason] = .string(reason)
+        properties.headers[HeaderName.originalRoutingKey] = .string(delivery.routingKey)
+        properties.isPersistent = true
+        properties.expiration = nil
+        return OutgoingMessage(
+            exchange: exchange, routingKey: routingKey, isMandatory: true, awaitsConfirm: true,
+            properties: properties, body: delivery.body)
+    }
+
+    private static func message(
+        _ header: MessageHeader, body: [UInt8], exchange: String, routingKey: String, service: String,
+        isMandatory: Bool
+    ) -> OutgoingMessage {
+        var headers: [String: AMQPHeaderValue] = [
+            HeaderName.schemaVersion: .int64(Int64(header.version)),
+            HeaderName.occurredAt: .int64(header.occurredAt),
+        ]
+        if let cause = header.causationID { headers[HeaderName.causationID] = .string(cause.rawValue) }
+        if let app = header.app { headers[HeaderName.app] = .string(app.rawValue) }
+        if let environment = header.environment { headers[HeaderName.environment] = .string(environment.rawValue) }
+        if header.attempt > 0 { headers[HeaderName.attempt] = .int64(Int64(header.attempt)) }
+        let properties = MessageProperties(
+            messageID: header.id.rawValue, type: header.type.rawValue, correlationID: header.correlationID,
+            replyTo: header.replyTo, contentType: "application/json", appID: "purser-\(service)",
+            timestamp: header.occurredAt / 1_000, expiration: nil, isPersistent: true, headers: headers)
+        return OutgoingMessage(
+            exchange: exchange, routingKey: routingKey, isMandatory: isMandatory, awaitsConfirm: true,
+            properties: properties, body: body)
+    }
+
+    private static func integer(_ name: String, _ properties: MessageProperties) -> Int64? {
+        properties.headers[name]?.int64Value
+    }
+
+    private static func text(_ name: String, _ properties: MessageProperties) -> String? {
+        properties.headers[name]?.stringValue
+    }
+}

@@ -1,0 +1,127 @@
+import Messages
+import Postgres
+
+/// The two tables by which a service tells what became true: `facts` (append-only) and `unannounced` (one row a batch
+/// whose facts may not have been published yet).
+struct FactStore {
+    private let insert: String
+    private let recall: String
+    private let recallByID: String
+    private let announce: String
+    private let retire: String
+    private let stale: String
+
+    /// The tables of `schema`.
+    init(schema: String) {
+        let columns = "id, cause, key, revision, type, version, app, environment, correlation_id, occurred_at, body"
+        insert = """
+            INSERT INTO \(schema).facts (\(columns))
+            SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::text[],
+                $8::text[], $9::text[], $10::bigint[], $11::text[])
+            ON CONFLICT (id) DO NOTHING RETURNING id
+            """
+        // Read as bigint whatever integer type the schema chose.
+        let read = columns.replacing("version", with: "version::bigint AS version")
+        recall = "SELECT \(read) FROM \(schema).facts WHERE cause = ANY($1::uuid[]) ORDER BY sequence"
+        recallByID = "SELECT \(read) FROM \(schema).facts WHERE id = ANY($1::uuid[]) ORDER BY sequence"
+        announce = "INSERT INTO \(schema).unannounced (facts) VALUES ($1::uuid[]) RETURNING id"
+        retire = "DELETE FROM \(schema).unannounced WHERE id = ANY($1::bigint[])"
+        stale = """
+            SELECT id, facts FROM \(schema).unannounced
+            WHERE created_at < clock_timestamp() - make_interval(secs => $1::bigint) ORDER BY id LIMIT 100
+            """
+    }
+
+    /// What a transaction left to be published.
+    struct Saved {
+        /// Facts by the message that caused them: the new ones, and those an earlier delivery had stored.
+        var facts: [MessageID: [Fact]] = [:]
+        /// The row to retire once everything is published; nil if nothing new was stored.
+        var unannounced: Int64?
+    }
+
+    /// Stores new facts, recalls those of messages that have been here before, and retires what is published.
+    ///
+    /// - Parameter recalling: messages that may have left facts earlier (redelivered, or without new facts).
+    func save(
+        _ facts: [Fact], recalling causes: [MessageID], retiring published: [Int64], in transaction: inout Transaction
+    ) throws -> Saved {
+        var statements: [Statement] = []
+        if !facts.isEmpty {
+            statements.append(Statement(insert, Self.values(of: facts)))
+            statements.append(Statement(announce, [Self.uuids(facts.map(\.id))]))
+        }
+        if !published.isEmpty { statements.append(Statement(retire, [.int8Array(published.map { $0 })])) }
+        if !causes.isEmpty { statements.append(Statement(recall, [Self.uuids(causes)])) }
+        guard !statements.isEmpty else { return Saved() }
+        let results = try transaction.pipeline(statements)
+        var saved = Saved()
+        for fact in facts { saved.facts[fact.cause, default: []].append(fact) }
+        if !facts.isEmpty {
+            saved.unannounced = try results[1].first?.int8("id")
+            // A fact that was there already has this cause; what is published is what is stored.
+            if results[0].count < facts.count { try replaceByStored(&saved, facts, in: &transaction) }
+        }
+        if !causes.isEmpty, let rows = results.last { try merge(rows, into: &saved) }
+        return saved
+    }
+
+    /// Retires rows outside of any batch.
+    func retire(_ published: [Int64], in transaction: inout Transaction) throws {
+        _ = try transaction.query(retire, [.int8Array(published.map { $0 })])
+    }
+
+    /// Batches that stayed unannounced for `seconds`, and their facts.
+    func staleBatches(afterSeconds seconds: Int64, in transaction: inout Transaction) throws -> (
+        rows: [Int64], facts: [Fact]
+    ) {
+        let rows = try transaction.query(stale, [.int8(seconds)])
+        guard !rows.isEmpty else { return ([], []) }
+        var identifiers: [Int64] = []
+        var wanted: [[UInt8]?] = []
+        for row in rows {
+            identifiers.append(try row.int8("id"))
+            wanted += try row.uuidArray("facts")
+        }
+        let facts = try transaction.query(recallByID, [.uuidArray(wanted)])
+        return (identifiers, try facts.map(Self.fact))
+    }
+
+    private func replaceByStored(_ saved: inout Saved, _ facts: [Fact], in transaction: inout Transaction) throws {
+        let rows = try transaction.query(recallByID, [Self.uuids(facts.map(\.id))])
+        saved.facts = [:]
+        try merge(rows, into: &saved)
+    }
+
+    private func merge(_ rows: Rows, into saved: inout Saved) throws {
+        for row in rows {
+            let fact = try Self.fact(row)
+            let known = saved.facts[fact.cause, default: []]
+            if !known.contains(where: { $0.id == fact.id }) { saved.facts[fact.cause] = known + [fact] }
+        }
+    }
+
+    private static func uuids(_ identifiers: [MessageID]) -> SQLValue {
+        .uuidArray(identifiers.map { UUIDText.parse($0.rawValue) })
+    }
+
+    private static func values(of facts: [Fact]) -> [SQLValue] {
+        [
+            uuids(facts.map(\.id)), uuids(facts.map(\.cause)), .textArray(facts.map(\.key)),
+            .int8Array(facts.map(\.revision)), .textArray(facts.map(\.type.rawValue)),
+            .int8Array(facts.map { Int64($0.version) }), .textArray(facts.map { $0.app?.rawValue }),
+            .textArray(facts.map { $0.environment?.rawValue }), .textArray(facts.map(\.correlationID)),
+            .int8Array(facts.map(\.occurredAt)), .textArray(facts.map { String(decoding: $0.body, as: UTF8.self) }),
+        ]
+    }
+
+    private static func fact(_ row: Row) throws -> Fact {
+        Fact(
+            type: MessageType(rawValue: try row.text("type")), version: Int(clamping: try row.int8("version")),
+            key: try row.text("key"), revision: try row.int8("revision"),
+            app: try row.optionalText("app").map { AppID($0) },
+            environment: try row.optionalText("environment").flatMap { StoreEnvironment(rawValue: $0) },
+            cause: MessageID(UUIDText.format(try row.uuid("cause"))), correlationID: try row.text("correlation_id"),
+            occurredAt: try row.int8("occurred_at"), body: Array(try row.text("body").utf8))
+    }
+}

@@ -1,0 +1,109 @@
+import AMQP
+import Messages
+import Observability
+import Postgres
+import Runtime
+
+/// The transaction of a batch, and what the lane does when the database says no.
+extension LaneSession {
+    /// Commits `batch`, however long that takes: outages are waited for, conflicts re-run, and a batch that the
+    /// database rejects is run one message a transaction so that only the guilty one is parked.
+    mutating func commit(_ batch: [Incoming]) throws -> LaneBatch {
+        var backoff = Backoff(base: .milliseconds(50))
+        var conflicts = 0
+        while true {
+            do {
+                let began = ContinuousClock.now
+                defer { instruments.commitSeconds.observe(began.duration(to: .now)) }
+                return try attempt(batch)
+            } catch let error as PostgresError {
+                switch error.retryClass {
+                // Deadlock or serialisation failure: nothing was committed. Five times quickly, then with patience.
+                case .retryNow where conflicts < 5:
+                    conflicts += 1
+                    try pause(.milliseconds(Int64.random(in: 10...100)))
+                case .dataError:
+                    return try singleOut(batch, error.code + (error.constraint.map { ".\($0)" } ?? ""))
+                case .retryNow, .wait, .ambiguous, .notReady:
+                    instruments.waits.increment()
+                    logger.warning("a batch waits for the database", ["error": .string(describe(error))])
+                    try pause(backoff.next())
+                    if !database.isUsable { try reopenDatabase() }
+                }
+            } catch let crash as SimulatedCrash {
+                throw crash
+            } catch {
+                logger.error("a handler failed", ["error.type": .string("\(type(of: error))")])
+                return try singleOut(batch, "handler.failed")
+            }
+        }
+    }
+
+    private mutating func attempt(_ batch: [Incoming]) throws -> LaneBatch {
+        let (store, retiring, probe) = (store, published, probe)
+        let result = try Self.run(batch, by: &handler, on: &database, store, retiring, probe)
+        published = []
+        return result
+    }
+
+    private static func run(
+        _ batch: [Incoming], by handler: inout any Handler, on database: inout Connection, _ store: FactStore,
+        _ retiring: [Int64], _ probe: any LaneProbe
+    ) throws -> LaneBatch {
+        try database.transaction { transaction in
+            let outcomes = try handler.handle(batch, in: &transaction)
+            guard outcomes.count == batch.count else { throw HandlerMistake.outcomeCount }
+            var facts: [Fact] = []
+            var recalling: [MessageID] = []
+            for (incoming, outcome) in zip(batch, outcomes) {
+                guard case .done(let new, _) = outcome else { continue }
+                facts += new
+                if new.isEmpty || incoming.isRedelivered { recalling.append(incoming.header.id) }
+            }
+            let saved = try store.save(facts, recalling: recalling, retiring: retiring, in: &transaction)
+            try probe.reached(.beforeCommit, batch: batch.map(\.header.id))
+            var seen: Set<MessageID> = []
+            let entries = zip(batch, outcomes).map { incoming, outcome in
+                // Two copies of one message in a batch share their facts; publish them once.
+                let isFirst = seen.insert(incoming.header.id).inserted
+                let told = isFirst ? saved.facts[incoming.header.id] ?? [] : []
+                return LaneBatch.Entry(incoming: incoming, outcome: outcome, facts: told)
+            }
+            return LaneBatch(entries: entries, unannounced: saved.unannounced.map { [$0] } ?? [])
+        }
+    }
+
+    private mutating func singleOut(_ batch: [Incoming], _ reason: String) throws -> LaneBatch {
+        guard batch.count > 1 else { return .parked(batch[0], reason: reason) }
+        var result = LaneBatch()
+        for incoming in batch { result.append(try commit([incoming])) }
+        return result
+    }
+
+    /// Waits with the heartbeats of both broker connections kept.
+    private mutating func pause(_ duration: Duration) throws {
+        if stop.wait(for: duration) { throw LaneStopped() }
+        try consumer.serveHeartbeat()
+        try publisher.serveHeartbeat()
+    }
+
+    private mutating func reopenDatabase() throws {
+        var backoff = Backoff()
+        while true {
+            do {
+                database = try Connection.open(
+                    configuration.database,
+                    applicationName: "purser-\(configuration.service) \(configuration.queue.name)")
+                logger.info("database reconnected")
+                return
+            } catch {
+                logger.warning("the database is away", ["error": .string(describe(error))])
+                // At most 5 s, half a heartbeat: the broker must not take the lane for dead.
+                try pause(backoff.next())
+            }
+        }
+    }
+}
+
+/// A handler broke its promise; treated as a failing handler.
+enum HandlerMistake: Error { case outcomeCount }

@@ -1,0 +1,158 @@
+import AMQP
+import Messages
+import Observability
+import Postgres
+import Runtime
+
+/// One life of a lane: its connections, its handler, and the loop. Never leaves the lane's thread.
+struct LaneSession: ~Copyable {
+    let configuration: LaneConfiguration
+    let stop: StopSignal
+    let logger: Logger
+    let instruments: LaneMetrics
+    let probe: any LaneProbe
+    let store: FactStore
+    var handler: any Handler
+    var consumer: Consumer
+    var publisher: Publisher
+    var database: Connection
+    /// Rows of `unannounced` whose facts are published; retired with the next batch or after a second of idleness.
+    var published: [Int64] = []
+    /// Whether the window is still 1 because only redelivered messages have come so far: one message that kills the
+    /// process must not use up its neighbours' deliveries.
+    var isSlowStart = true
+    var lastWork = ContinuousClock.now
+    var nextSweep = ContinuousClock.now
+
+    /// Opens everything, the consumer last: nothing is delivered before it can be handled.
+    static func open(
+        _ configuration: LaneConfiguration, handler: any Handler, stop: StopSignal, logger: Logger,
+        instruments: LaneMetrics, probe: any LaneProbe
+    ) throws -> LaneSession {
+        let name = "purser-\(configuration.service) \(configuration.queue.name)"
+        let database = try Connection.open(configuration.database, applicationName: name)
+        let publisher = try Publisher.open(configuration.broker, connectionName: "\(name) publish")
+        let consumer = try Consumer.open(
+            configuration.broker, connectionName: "\(name) consume", queue: configuration.queue.name, prefetch: 1)
+        return LaneSession(
+            configuration: configuration, stop: stop, logger: logger, instruments: instruments, probe: probe,
+            store: FactStore(schema: configuration.service), handler: handler, consumer: consumer,
+            publisher: publisher, database: database)
+    }
+
+    /// The loop. Returns when the stop signal came; throws when a connection to the broker is lost.
+    mutating func serve(_ setReady: (Bool) -> Void) throws {
+        while !stop.isStopped {
+            // 200 ms bounds how long a stop waits; the first message ends the wait at once.
+            let deliveries = try consumer.receive(max: configuration.prefetch, wait: .milliseconds(200))
+            if deliveries.isEmpty {
+                try idle(setReady)
+                continue
+            }
+            let began = ContinuousClock.now
+            try handle(deliveries, setReady)
+            instruments.batchSeconds.observe(began.duration(to: .now))
+            lastWork = .now
+            if isSlowStart, deliveries.contains(where: { !$0.isRedelivered }) {
+                isSlowStart = false
+                try consumer.consumeAnew(prefetch: configuration.prefetch)
+            }
+            try sweepIfDue(setReady)
+        }
+    }
+
+    /// A kind end: no more deliveries, what is published is retired. A crash here would be as safe.
+    mutating func finish() {
+        consumer.cancel()
+        retirePublished()
+        consumer.close()
+        publisher.close()
+        database.close()
+    }
+
+    private mutating func idle(_ setReady: (Bool) -> Void) throws {
+        try consumer.serveHeartbeat()
+        try publisher.serveHeartbeat()
+        // A second: long enough that a busy lane retires rows with its next batch, for free.
+        if lastWork.duration(to: .now) > .seconds(1) { retirePublished() }
+        try sweepIfDue(setReady)
+    }
+
+    private mutating func retirePublished() {
+        guard !published.isEmpty else { return }
+        let (rows, store) = (published, store)
+        // If it fails the sweep publishes these facts once more, under the same ids.
+        let isRetired: Void? = try? database.transaction { try store.retire(rows, in: &$0) }
+        if isRetired != nil { published = [] }
+    }
+
+    private mutating func handle(_ deliveries: [Delivery], _ setReady: (Bool) -> Void) throws {
+        instruments.deliveries.increment(by: deliveries.count)
+        instruments.redeliveries.increment(by: deliveries.count { $0.isRedelivered })
+        instruments.batchSize.observe(Double(deliveries.count))
+        let triaged = deliveries.map { Envelope.read($0, from: configuration.queue) }
+        let batch = triaged.compactMap { try? $0.get() }
+        let identifiers = batch.map(\.header.id)
+        let committed = batch.isEmpty ? LaneBatch() : try commit(batch)
+        try probe.reached(.afterCommit, batch: identifiers)
+        try publish(committed.messages(service: configuration.service, now: WallClock.milliseconds), setReady)
+        try probe.reached(.afterPublish, batch: identifiers)
+        try publish(forwarding(deliveries, triaged, committed), setReady)
+        published += committed.unannounced
+        try probe.reached(.beforeAck, batch: identifiers)
+        if let last = deliveries.last { try consumer.acknowledge(upTo: last.tag) }
+    }
+
+    /// Publishes and waits until the broker has it: a return (no queue takes it) means a binding is missing, so the lane
+    /// is not ready and tries again until an operator mends the topology.
+    private mutating func publish(_ messages: [OutgoingMessage], _ setReady: (Bool) -> Void) throws {
+        var left = messages
+        var backoff = Backoff()
+        while !left.isEmpty {
+            let outcomes = try Self.publish(left, by: &publisher, keeping: &consumer)
+            left = zip(left, outcomes).compactMap { message, outcome in
+                if case .returned = outcome { message } else { nil }
+            }
+            guard let lost = left.first else { break }
+            instruments.unroutable.increment(by: left.count)
+            logger.error(
+                "no queue takes a message; is the topology imported?",
+                [
+                    "exchange": .string(lost.exchange), "routing.key": .string(lost.routingKey),
+                ])
+            setReady(false)
+            if stop.wait(for: backoff.next()) { throw LaneStopped() }
+            try consumer.serveHeartbeat()
+        }
+        setReady(true)
+    }
+
+    private static func publish(
+        _ messages: [OutgoingMessage], by publisher: inout Publisher, keeping consumer: inout Consumer
+    ) throws -> [PublishOutcome] {
+        try publisher.publish(messages) { () throws(AMQPError) in try consumer.serveHeartbeat() }
+    }
+}
+
+// MARK: - Sweep
+
+extension LaneSession {
+    /// Publishes the facts of batches that were committed but, for whatever reason, never announced: the one hole that
+    /// acknowledging last leaves (the input was parked, purged or lost after the commit).
+    private mutating func sweepIfDue(_ setReady: (Bool) -> Void) throws {
+        guard case .work = configuration.queue.durability, ContinuousClock.now >= nextSweep else { return }
+        nextSweep = ContinuousClock.now + configuration.sweepInterval * Double.random(in: 0.8...1.2)
+        let (store, seconds) = (store, configuration.sweepAfterSeconds)
+        // A database that is away now is tried again at the next turn; a batch will notice it in any case.
+        guard let stale = try? database.transaction({ try store.staleBatches(afterSeconds: seconds, in: &$0) })
+        else { return }
+        let rows = stale.rows.filter { !published.contains($0) }
+        guard !rows.isEmpty else { return }
+        logger.warning("facts of an earlier batch were never announced", ["batches": .int(rows.count)])
+        let service = configuration.service
+        try publish(stale.facts.map { Envelope.fact($0, service: service, replyTo: nil) }, setReady)
+        instruments.swept.increment(by: stale.facts.count)
+        published += rows
+        retirePublished()
+    }
+}

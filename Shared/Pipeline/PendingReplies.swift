@@ -1,0 +1,54 @@
+import AMQP
+import Messages
+import Synchronization
+
+/// Who waits for which answer, by correlation id. Every entry ends exactly once: by its answer, a failed publish, or its
+/// deadline.
+final class PendingReplies: Sendable {
+    typealias Continuation = CheckedContinuation<Delivery, any Error>
+
+    private struct Entry {
+        let continuation: Continuation
+        let deadline: ContinuousClock.Instant
+    }
+
+    private let entries = Mutex<[String: Entry]>([:])
+
+    /// How many wait.
+    var count: Int { entries.withLock { $0.count } }
+
+    /// Enters a waiter; the correlation id must be new.
+    func add(_ correlationID: String, deadline: ContinuousClock.Instant, _ continuation: Continuation) {
+        entries.withLock { $0[correlationID] = Entry(continuation: continuation, deadline: deadline) }
+    }
+
+    /// Ends the waiter of this answer, if it still waits.
+    func answer(_ delivery: Delivery) {
+        guard let correlationID = delivery.properties.correlationID else { return }
+        entries.withLock { $0.removeValue(forKey: correlationID) }?.continuation.resume(returning: delivery)
+    }
+
+    /// Ends a waiter without an answer, if it still waits.
+    func fail(_ correlationID: String, _ error: RequestError) {
+        entries.withLock { $0.removeValue(forKey: correlationID) }?.continuation.resume(throwing: error)
+    }
+
+    /// Ends everybody whose patience is over.
+    func expire(now: ContinuousClock.Instant) {
+        let expired = entries.withLock { entries in
+            let late = entries.filter { $0.value.deadline <= now }
+            for key in late.keys { entries.removeValue(forKey: key) }
+            return late.values.map(\.continuation)
+        }
+        for continuation in expired { continuation.resume(throwing: RequestError.timedOut) }
+    }
+
+    /// Ends everybody.
+    func failAll(_ error: RequestError) {
+        let all = entries.withLock { entries in
+            defer { entries = [:] }
+            return entries.values.map(\.continuation)
+        }
+        for continuation in all { continuation.resume(throwing: error) }
+    }
+}

@@ -1,0 +1,141 @@
+import AMQP
+import Messages
+import Observability
+import Runtime
+import TestSupport
+import Testing
+
+@testable import Pipeline
+
+/// Every place a lane can die at, on real parts: nothing is lost, nothing is done twice, every deed is announced.
+@Suite(.serialized, .timeLimit(.minutes(4))) struct LaneCrashTests {
+    /// All messages done exactly once, all announced under one id each, nothing left or parked.
+    private func expectExactlyOnce(_ fixture: LaneFixture, _ ids: [MessageID]) throws {
+        let counted = try fixture.counted()
+        #expect(counted.tally == Int64(ids.count) && counted.deeds == Int64(ids.count))
+        var announced: [String: Set<String>] = [:]
+        for copy in try fixture.drain(fixture.observer) {
+            let cause = copy.properties.headers[HeaderName.causationID]?.stringValue ?? ""
+            announced[cause, default: []].insert(copy.properties.messageID ?? "")
+        }
+        #expect(Set(announced.keys) == Set(ids.map(\.rawValue)), "every deed is announced")
+        #expect(announced.values.allSatisfy { $0.count == 1 }, "all copies of a fact have one id")
+        #expect(try fixture.depth(fixture.queue.name) == 0)
+        #expect(try fixture.depth(fixture.queue.parkedName) == 0)
+    }
+
+    @Test(arguments: CrashPoint.allCases)
+    func `a lane that dies loses nothing and does nothing twice`(point: CrashPoint) async throws {
+        let fixture = try await LaneFixture.make("crash_\(point.rawValue)")
+        try await onThread {
+            let ids = try fixture.publish((1...40).map(String.init))
+            let crash = CrashOnce(at: point)
+            let stop = StopSignal()
+            let lane = fixture.lane(stop: stop, probe: crash)
+            #expect(lane.join(for: .seconds(20)) && crash.isDone)
+            try fixture.run { try fixture.counted().tally == 40 && fixture.depth(fixture.queue.name) == 0 }
+            try expectExactlyOnce(fixture, ids)
+        }
+    }
+
+    @Test func `a commit whose answer is lost is run again and counts once (C2, R10)`() async throws {
+        let fixture = try await LaneFixture.make("ambiguous_commit")
+        try await onThread {
+            let proxy = try FaultyProxy(port: try fixture.database.port)
+            defer { proxy.close() }
+            let ids = try fixture.publish((1...20).map(String.init))
+            proxy.cut(whenSeen: "COMMIT", from: .client, .whenAnswered)
+            let configuration = fixture.configuration(
+                database: Secret(fixture.database.conninfo(proxyPort: proxy.port)))
+            try fixture.run(configuration) {
+                try fixture.counted().tally == 20 && fixture.depth(fixture.queue.name) == 0
+            }
+            #expect(proxy.triggeredCuts == 1)
+            try expectExactlyOnce(fixture, ids)
+        }
+    }
+
+    @Test func `a fact whose confirm is lost is published again under its old id (C4, R11)`() async throws {
+        let fixture = try await LaneFixture.make("ambiguous_publish")
+        try await onThread {
+            let proxy = try FaultyProxy(port: fixture.broker.endpoint.port)
+            defer { proxy.close() }
+            let ids = try fixture.publish((1...20).map(String.init))
+            proxy.cut(whenSeen: MessageType.purchaseHeld.rawValue, from: .client, .whenAnswered)
+            var endpoint = fixture.broker.endpoint
+            endpoint.host = "127.0.0.1"
+            endpoint.port = proxy.port
+            try fixture.run(fixture.configuration(broker: endpoint)) {
+                try fixture.counted().tally == 20 && fixture.depth(fixture.queue.name) == 0
+            }
+            #expect(proxy.triggeredCuts == 1)
+            try expectExactlyOnce(fixture, ids)
+        }
+    }
+
+    @Test func `one message twice in a batch and in two lanes is done once`() async throws {
+        let fixture = try await LaneFixture.make("twins")
+        try await onThread {
+            let ids = try fixture.publish((1...30).map(String.init), copies: 4)
+            let stop = StopSignal()
+            let second = fixture.lane(stop: stop)
+            defer {
+                stop.stop()
+                _ = second.join(for: .seconds(10))
+            }
+            try fixture.run { try fixture.counted().deeds == 30 && fixture.depth(fixture.queue.name) == 0 }
+            stop.stop()
+            _ = second.join(for: .seconds(10))
+            try expectExactlyOnce(fixture, ids)
+        }
+    }
+
+    @Test func `a message that kills the process is parked alone, its 200 neighbours are done (R29)`() async throws {
+        let fixture = try await LaneFixture.make("killer")
+        try await onThread {
+            let words = (1...100).map(String.init) + ["kill"] + (101...200).map(String.init)
+            try fixture.publish(words)
+            // The supervisor: starts the lane again each time it dies.
+            var deaths = 0
+            while try fixture.depth(fixture.queue.parkedName) == 0 {
+                let stop = StopSignal()
+                let lane = fixture.lane(stop: stop)
+                try eventually(within: .seconds(40), "died, or parked it") {
+                    let isDead = lane.join(for: .milliseconds(5))
+                    return try isDead || fixture.depth(fixture.queue.parkedName) == 1
+                }
+                stop.stop()
+                _ = lane.join(for: .seconds(10))
+                deaths += 1
+                guard deaths < 80 else { throw TestFailure("still not parked after \(deaths) deaths") }
+            }
+            try fixture.run { try fixture.counted().tally == 200 && fixture.depth(fixture.queue.name) == 0 }
+            let parked = try fixture.drain(fixture.queue.parkedName)
+            #expect(parked.count == 1)
+            let message = try MessageCoding.decode(PurchaseRedriveRequested.self, from: parked.first?.body ?? [])
+            #expect(message.transactionID.rawValue == "kill")
+        }
+    }
+
+    @Test func `facts of a commit whose message was purged are published by the sweep (C3, R25)`() async throws {
+        let fixture = try await LaneFixture.make("sweep")
+        try await onThread {
+            let ids = try fixture.publish((1...5).map(String.init))
+            let stop = StopSignal()
+            // Prefetch 1 at first: the first batch holds one message.
+            let lane = fixture.lane(stop: stop, probe: CrashOnce(at: .afterCommit))
+            #expect(lane.join(for: .seconds(20)))
+            try eventually("all are back in the queue") { try fixture.depth(fixture.queue.name) == ids.count }
+            try fixture.broker.control("purge_queue", "-p", fixture.broker.virtualHost, fixture.queue.name)
+            let done = try fixture.counted().deeds
+            #expect(done >= 1)
+            #expect(try fixture.depth(fixture.observer) == 0, "the crash came before anything was published")
+            var configuration = fixture.configuration()
+            configuration.sweepAfterSeconds = 0
+            configuration.sweepInterval = .milliseconds(50)
+            try fixture.run(configuration) { try fixture.depth(fixture.observer) >= Int(done) }
+            let announced = try fixture.drain(fixture.observer)
+            #expect(Set(announced.compactMap(\.properties.messageID)).count == Int(done))
+        }
+    }
+}

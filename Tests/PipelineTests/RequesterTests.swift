@@ -1,0 +1,115 @@
+import AMQP
+import Messages
+import Observability
+import Postgres
+import Runtime
+import TestSupport
+import Testing
+
+@testable import Pipeline
+
+/// Questions over the real broker: answered, parked, unanswered, and with the broker going away.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct RequesterTests {
+    private func withRequester(
+        _ name: String, endpoint change: (inout AMQPEndpoint) -> Void = { _ in },
+        _ body: (Requester, LaneFixture) async throws -> Void
+    ) async throws {
+        let fixture = try await LaneFixture.make(name)
+        var endpoint = fixture.broker.endpoint
+        change(&endpoint)
+        let requester = Requester.start(user: "gateway", broker: endpoint, logger: .silent)
+        try await eventually("the requester is ready") { () async in requester.isReady }
+        do {
+            try await body(requester, fixture)
+        } catch {
+            try await onThread { () throws in requester.shutDown(within: .seconds(5)) }
+            throw error
+        }
+        try await onThread { () throws in requester.shutDown(within: .seconds(5)) }
+    }
+
+    private func ask(_ requester: Requester, _ word: String, patience: Duration = .seconds(10)) async throws
+        -> BalanceAnswered
+    {
+        try await requester.ask(
+            PurchaseRedriveRequested(transactionID: .init(word), environment: .sandbox),
+            expecting: BalanceAnswered.self,
+            context: .init(app: .init("app"), correlationID: UUIDText.random(), patience: patience))
+    }
+
+    @Test func `two hundred questions at once each get their own answer`() async throws {
+        try await withRequester("ask_many") { requester, fixture in
+            let stop = StopSignal()
+            let lane = fixture.lane(stop: stop)
+            let answers = try await withThrowingTaskGroup(of: BalanceAnswered.self) { group in
+                for number in 1...200 { group.addTask { try await ask(requester, String(number)) } }
+                return try await group.reduce(into: 0) { count, _ in count += 1 }
+            }
+            #expect(answers == 200 && requester.waiting == 0)
+            try await onThread {
+                stop.stop()
+                #expect(lane.join(for: .seconds(10)))
+                let tally = try fixture.counted().tally
+                #expect(tally == 200)
+            }
+        }
+    }
+
+    @Test func `a parked question tells its asker`() async throws {
+        try await withRequester("ask_parked") { requester, fixture in
+            let stop = StopSignal()
+            let lane = fixture.lane(stop: stop)
+            await #expect(throws: RequestError.parked(reason: "test.parked")) { try await ask(requester, "park") }
+            try await onThread {
+                stop.stop()
+                _ = lane.join(for: .seconds(10))
+            }
+        }
+    }
+
+    @Test func `nobody answering ends with a time-out, and the question stays in its queue`() async throws {
+        try await withRequester("ask_unanswered") { requester, fixture in
+            await #expect(throws: RequestError.timedOut) {
+                try await ask(requester, "1", patience: .milliseconds(300))
+            }
+            try await onThread {
+                let depth = try fixture.depth(fixture.queue.name)
+                #expect(depth == 1)
+            }
+        }
+    }
+
+    @Test func `a question no queue takes fails at once and says what to do`() async throws {
+        try await withRequester("ask_unroutable") { requester, fixture in
+            try await onThread {
+                var inspector = try Inspector.open(fixture.broker.endpoint, connectionName: "test")
+                try inspector.deleteQueue(fixture.queue.name)
+                inspector.close()
+            }
+            await #expect(
+                throws: RequestError.brokerUnavailable(reason: "no queue takes it; is the topology imported?")
+            ) {
+                try await ask(requester, "1")
+            }
+        }
+    }
+
+    @Test func `after the connections were cut it answers again by itself`() async throws {
+        let fixture = try await LaneFixture.make("ask_cut")
+        let proxy = try FaultyProxy(port: fixture.broker.endpoint.port)
+        defer { proxy.close() }
+        var endpoint = fixture.broker.endpoint
+        (endpoint.host, endpoint.port) = ("127.0.0.1", proxy.port)
+        let requester = Requester.start(user: "gateway", broker: endpoint, logger: .silent)
+        let stop = StopSignal()
+        let lane = fixture.lane(stop: stop)
+        try await eventually("ready") { () async in requester.isReady }
+        proxy.cut()
+        try await eventually("answered again") { (try? await ask(requester, "7", patience: .seconds(1))) != nil }
+        try await onThread {
+            requester.shutDown(within: .seconds(5))
+            stop.stop()
+            #expect(lane.join(for: .seconds(10)))
+        }
+    }
+}
