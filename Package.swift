@@ -61,7 +61,8 @@ let package = Package(
         shared("Messages"),
         shared("Apps", ["YAML", "Crypto", "Observability", "Messages"]),
         shared("Pipeline", ["AMQP", "Postgres", "Messages", "Crypto", "Runtime", "Observability"]),
-        shared("Service", ["Pipeline", "AMQP", "Postgres", "HTTPServer", "Messages", "Runtime", "Observability", "Crypto"]),
+        shared(
+            "Service", ["Pipeline", "AMQP", "Postgres", "HTTPServer", "Messages", "Runtime", "Observability", "Crypto"]),
         shared(
             "AppStore", ["JOSE", "Crypto", "JSON"],
             resources: [
@@ -70,23 +71,47 @@ let package = Package(
             ]),
         shared("AppStoreSimulation", ["AppStore", "JOSE", "Crypto", "JSON", "HTTPClient"]),
 
-        service("Gateway", ["Service", "Apps", "HTTPServer", "JOSE", "JSON", "Crypto", "Messages", "Pipeline", "AMQP", "Runtime", "Observability"]),
+        service(
+            "Gateway",
+            [
+                "Service", "Apps", "HTTPServer", "JOSE", "JSON", "Crypto", "Messages", "Pipeline", "AMQP", "Runtime",
+                "Observability",
+            ]),
         service(
             "Verification",
-            ["Service", "Apps", "AppStore", "JOSE", "Crypto", "JSON", "Messages", "Pipeline", "Postgres", "Runtime", "Observability"],
+            [
+                "Service", "Apps", "AppStore", "JOSE", "Crypto", "JSON", "Messages", "Pipeline", "Postgres", "Runtime",
+                "Observability",
+            ],
             resources: [.embedInCode("Migrations")]),
         service(
             "Granting", ["Service", "Messages", "Pipeline", "Postgres", "Runtime", "Observability", "Crypto"],
             resources: [.embedInCode("Migrations")]),
-        service("Control", ["Service", "Apps", "AppStore", "JOSE", "Crypto", "JSON", "Messages", "Pipeline", "AMQP", "Postgres", "Runtime", "Observability"]),
-        service("AppStoreSimulator", ["AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPServer", "HTTPClient", "Runtime", "Observability"]),
+        service(
+            "Control",
+            [
+                "Service", "Apps", "AppStore", "JOSE", "Crypto", "JSON", "Messages", "Pipeline", "AMQP", "Postgres",
+                "Runtime", "Observability",
+            ]),
+        service(
+            "AppStoreSimulator",
+            [
+                "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPServer", "HTTPClient", "Runtime",
+                "Observability",
+            ]),
         .executableTarget(
-            name: "Drills", dependencies: ["AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime", "Postgres", "AMQP", "Observability"],
+            name: "Drills",
+            dependencies: [
+                "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime", "Postgres", "AMQP",
+                "Observability",
+            ],
             path: "Tests/Drills", swiftSettings: settings),
 
         .target(
             name: "TestSupport",
-            dependencies: ["AMQP", "Postgres", "Runtime", "Observability", "Messages", "Pipeline", "Crypto", "HTTPClient"],
+            dependencies: [
+                "AMQP", "Postgres", "Runtime", "Observability", "Messages", "Pipeline", "Crypto", "HTTPClient",
+            ],
             path: "Tests/TestSupport", swiftSettings: settings),
         tests("Runtime", ["Runtime"]),
         tests("Observability", ["Observability"]),
@@ -101,14 +126,39 @@ let package = Package(
         tests("Messages", ["Messages"]),
         tests("Apps", ["Apps", "YAML", "Crypto", "Observability", "Messages"]),
         tests("Pipeline", ["Pipeline", "AMQP", "Postgres", "Messages", "Runtime", "Observability", "TestSupport"]),
-        tests("Service", ["Service", "Pipeline", "AMQP", "Postgres", "Messages", "Runtime", "Observability", "HTTPClient", "TestSupport"]),
+        tests(
+            "Service",
+            [
+                "Service", "Pipeline", "AMQP", "Postgres", "Messages", "Runtime", "Observability", "HTTPClient",
+                "TestSupport",
+            ]),
         tests("AppStore", ["AppStore", "AppStoreSimulation", "JOSE", "Crypto", "JSON", "TestSupport"]),
         tests("AppStoreSimulation", ["AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "TestSupport"]),
-        tests("Gateway", ["Gateway", "Apps", "HTTPServer", "JOSE", "JSON", "Crypto", "Messages", "Pipeline", "Observability", "TestSupport"]),
-        tests("Verification", ["Verification", "AppStore", "AppStoreSimulation", "Apps", "Messages", "Pipeline", "Postgres", "JSON", "Crypto", "Observability", "Runtime", "TestSupport", "AMQP", "Service"]),
-        tests("Granting", ["Granting", "Messages", "Pipeline", "Postgres", "Observability", "Runtime", "TestSupport", "AMQP", "Crypto", "Service"]),
+        tests(
+            "Gateway",
+            [
+                "Gateway", "Apps", "HTTPServer", "JOSE", "JSON", "Crypto", "Messages", "Pipeline", "Observability",
+                "TestSupport",
+            ]),
+        tests(
+            "Verification",
+            [
+                "Verification", "AppStore", "AppStoreSimulation", "Apps", "Messages", "Pipeline", "Postgres", "JSON",
+                "Crypto", "Observability", "Runtime", "TestSupport", "AMQP", "Service",
+            ]),
+        tests(
+            "Granting",
+            [
+                "Granting", "Messages", "Pipeline", "Postgres", "Observability", "Runtime", "TestSupport", "AMQP",
+                "Crypto", "Service",
+            ]),
         tests("Control", ["Control", "AppStore", "AppStoreSimulation", "Apps", "JSON", "Messages", "TestSupport"]),
-        tests("EndToEnd", ["AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "AMQP", "Postgres", "Messages", "Runtime", "Observability", "TestSupport"]),
+        tests(
+            "EndToEnd",
+            [
+                "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "AMQP", "Postgres",
+                "Messages", "Runtime", "Observability", "TestSupport",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
