@@ -102,3 +102,12 @@ public enum Topology {
         queues.filter { $0.types.contains(type) }.map(\.name) + (streamedFacts.contains(type) ? [factsStream] : [])
     }
 }
+
+extension Topology {
+    /// Whether messages of `type` must survive a restart of the broker: all but questions.
+    public static func isDurable(_ type: MessageType) -> Bool {
+        queues.contains { queue in
+            if case .work = queue.durability { queue.types.contains(type) } else { false }
+        }
+    }
+}

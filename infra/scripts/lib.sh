@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034  # what is unused here is used where this is sourced
 # Sourced by every script here: where things are, what they are called, and how a process is started and stopped.
 #
 # PURSER_STATE  folder of everything that is written (default: .local in the clone). Two states never share a

@@ -1,0 +1,170 @@
+import FoundationEssentials
+import Testing
+
+@testable import Messages
+
+/// The contract between services: every message as it stands on the wire. A changed file is a changed contract;
+/// `UPDATE_FIXTURES=1 swift test` rewrites them.
+@Suite struct GoldenMessageTests {
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Fixtures/messages")
+
+    static let transaction: VerifiedTransaction = {
+        var transaction = VerifiedTransaction(
+            environment: .production, transactionID: .init("504319184420155588"),
+            originalTransactionID: .init("504319184420155588"), bundleID: "com.example.app",
+            productID: .init("coins_60"), productType: "Consumable", ownership: "PURCHASED", quantity: 2,
+            purchaseDate: 1_760_000_000_000, signedDate: 1_760_000_001_000, payloadHash: "00ff")
+        transaction.appAccountToken = "550e8400-e29b-41d4-a716-446655440000"
+        transaction.price = 9_990
+        transaction.currency = "EUR"
+        transaction.storefront = "DEU"
+        return transaction
+    }()
+
+    /// Every message type with every field set.
+    static let samples: [Sample] = purchaseSamples + walletSamples + catalogSamples
+
+    @Test(arguments: samples) func `a message on the wire is exactly its golden file`(sample: Sample) throws {
+        let file = Self.folder.appending(path: "\(sample.type.rawValue).v\(sample.version).json")
+        let encoded = try sample.encode()
+        if ProcessInfo.processInfo.environment["UPDATE_FIXTURES"] == "1" { try Data(encoded).write(to: file) }
+        let golden = [UInt8](try Data(contentsOf: file))
+        #expect(String(decoding: encoded, as: UTF8.self) == String(decoding: golden, as: UTF8.self))
+        #expect(try sample.readsBack(golden))
+    }
+
+    @Test func `every message type has a golden file`() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+        #expect(Set(names) == Set(Self.samples.map { "\($0.type.rawValue).v\($0.version).json" }))
+    }
+
+    @Test func `fields that a newer version adds are ignored`() throws {
+        let body = Array(#"{"transactionID":"1","environment":"Sandbox","addedTomorrow":[1,{}]}"#.utf8)
+        let message = try MessageCoding.decode(PurchaseRedriveRequested.self, from: body)
+        #expect(message == PurchaseRedriveRequested(transactionID: .init("1"), environment: .sandbox))
+    }
+
+    @Test func `a transaction id above 2^53 keeps every digit`() throws {
+        let body = try MessageCoding.encode(
+            PurchaseRedriveRequested(transactionID: .init("504319184420155588"), environment: .production))
+        #expect(String(decoding: body, as: UTF8.self).contains(#""504319184420155588""#))
+    }
+}
+
+/// A message with its kind erased, so that one table holds them all.
+struct Sample: Sendable, CustomTestStringConvertible {
+    let type: MessageType
+    let version: Int
+    let encode: @Sendable () throws -> [UInt8]
+    let readsBack: @Sendable ([UInt8]) throws -> Bool
+    var testDescription: String { type.rawValue }
+
+    init<M: Message>(_ message: M) {
+        type = M.type
+        version = M.version
+        encode = { try MessageCoding.encode(message) }
+        readsBack = { try MessageCoding.decode(M.self, from: $0) == message }
+    }
+}
+
+extension GoldenMessageTests {
+    private static let customer = CustomerID("7b1f4a52-0000-4000-8000-000000000001")
+    private static let coins = [AssetAmount(asset: .init("COINS"), amount: 120)]
+
+    private static let purchaseSamples: [Sample] = [
+        Sample(
+            PurchaseSubmitted(
+                app: .init("app"), userID: .init("u1"), orderNumber: .init("IAP20260101000000000001"),
+                signedTransaction: "a.b.c")),
+        Sample(
+            PurchaseVerified(
+                app: .init("app"), userID: .init("u1"), orderNumber: .init("IAP20260101000000000001"),
+                transaction: transaction)),
+        Sample(
+            PurchaseGranted(
+                customer: customer, transactionID: .init("1"), productID: .init("coins_60"), productVersion: 3,
+                quantity: 2, orderNumber: .init("IAP20260101000000000001"), amounts: coins, revokedShare: 0,
+                balances: coins, isClaimedByCaller: false)),
+        Sample(
+            PurchaseHeld(
+                customer: customer, transactionID: .init("1"), productID: .init("coins_60"), reason: .unknownProduct)),
+        Sample(
+            PurchaseClawedBack(
+                customer: customer, transactionID: .init("1"), revokedShare: 40_000, revision: 1, taken: coins,
+                owed: [], balances: [])),
+        Sample(PurchaseRedriveRequested(transactionID: .init("1"), environment: .sandbox)),
+        Sample(
+            PurchaseAnswered(
+                status: .refused, code: .orderNotFound, reason: "order_unknown", mayFinish: false,
+                transactionID: .init("1"), productID: .init("coins_60"), amounts: coins, revokedShare: 0,
+                balances: coins, securityEvent: .foreignOrder)),
+        Sample(RequestParked(reason: "message.body_unreadable")),
+    ]
+
+    private static let walletSamples: [Sample] = [
+        Sample(
+            OrderRequested(
+                app: .init("app"), userID: .init("u1"), productID: .init("coins_60"),
+                orderNumber: .init("IAP20260101000000000001"), appAccountToken: "550e8400-e29b-41d4-a716-446655440000")),
+        Sample(
+            OrderCreated(
+                customer: customer, orderNumber: .init("IAP20260101000000000001"), productID: .init("coins_60"),
+                appAccountToken: "550e8400-e29b-41d4-a716-446655440000", expiresAt: 1_760_000_000_000)),
+        Sample(
+            OrderAnswered(
+                code: .unknownAppleProductID, orderNumber: .init("IAP20260101000000000001"),
+                productID: .init("coins_60"), appAccountToken: "550e8400-e29b-41d4-a716-446655440000")),
+        Sample(
+            SpendRequested(
+                app: .init("app"), userID: .init("u1"), asset: .init("COINS"), amount: 5, sourceID: "session-1",
+                deadline: 1_760_000_000_000)),
+        Sample(
+            SpendDecided(
+                customer: customer, sourceID: "session-1", asset: .init("COINS"), amount: 5, outcome: .spent,
+                balanceAfter: 115)),
+        Sample(
+            SpendAnswered(
+                outcome: .notEnough, code: .balanceNotEnough, asset: .init("COINS"), amount: 5, balanceAfter: 3)),
+        Sample(BalanceRequested(app: .init("app"), userID: .init("u1"))),
+        Sample(BalanceAnswered(balances: coins)),
+        Sample(LedgerRequested(app: .init("app"), userID: .init("u1"), asset: .init("COINS"), before: 9, limit: 50)),
+        Sample(
+            LedgerAnswered(
+                entries: [
+                    LedgerEntry(
+                        id: 8, asset: .init("COINS"), direction: .into, amount: 120, balanceAfter: 120,
+                        sourceType: "APPLE_IAP", sourceID: "1/0", remark: "Apple purchase: coins_60",
+                        environment: .production, createdAt: 1_760_000_000_000)
+                ], nextBefore: 8)),
+        Sample(TransactionRequested(app: .init("app"), userID: .init("u1"), transactionID: .init("1"))),
+        Sample(
+            TransactionAnswered(transactions: [
+                TransactionSummary(
+                    transactionID: .init("1"), environment: .sandbox, productID: .init("coins_60"), quantity: 2,
+                    orderNumber: .init("IAP20260101000000000001"), status: "HELD", heldReason: .sandboxPolicy,
+                    amounts: coins, revokedShare: 0, purchaseDate: 1_760_000_000_000, grantedAt: 1_760_000_000_001)
+            ])),
+    ]
+
+    private static let definition = CatalogDefinition(
+        assets: [CatalogAsset(asset: .init("COINS"), jsonName: "coins", insufficientCode: .balanceNotEnough)],
+        products: [
+            CatalogProduct(
+                code: "COINS_60", productID: .init("coins_60"), productType: "Consumable",
+                amounts: [AssetAmount(asset: .init("COINS"), amount: 60)], entitlement: "vip", entitlementDays: 30,
+                isEnabled: true, sort: 1, remark: "sixty")
+        ],
+        policies: CatalogPolicies(
+            sandboxAudience: .listed, reviewers: [.init("r")], testers: [.init("t")], requiresAppAccountToken: false,
+            orderExpiryHours: 24))
+
+    private static let catalogSamples: [Sample] = [
+        Sample(
+            CatalogImportRequested(
+                app: .init("app"), actor: "operator", expectedVersion: 2, definition: definition)),
+        Sample(CatalogImported(catalogVersion: 3, actor: "operator", changedProducts: [.init("coins_60")])),
+        Sample(CatalogRequested(app: .init("app"))),
+        Sample(CatalogAnswered(catalogVersion: 3, definition: definition, problems: ["a problem"])),
+    ]
+}
