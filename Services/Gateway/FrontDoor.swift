@@ -1,0 +1,110 @@
+import HTTPServer
+import JSON
+import Messages
+import Observability
+
+/// Every request passes here: app, route, caller, body, answer, and one line in the access log.
+///
+/// Called on Swift's cooperative pool; nothing in it blocks.
+struct FrontDoor: Sendable {
+    private let apps: AppDirectory
+    private let router: Router<Endpoint>
+    private let authenticator: Authenticator
+    private let security: SecurityLog
+    private let metrics: GatewayMetrics
+    private let logger: Logger
+
+    /// The door in front of `router`'s calls.
+    init(
+        apps: AppDirectory, router: Router<Endpoint>, authenticator: Authenticator, security: SecurityLog,
+        metrics: GatewayMetrics, logger: Logger
+    ) {
+        self.apps = apps
+        self.router = router
+        self.authenticator = authenticator
+        self.security = security
+        self.metrics = metrics
+        self.logger = logger
+    }
+
+    /// Answers a request that the server has read completely.
+    func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        let start = ContinuousClock.now
+        metrics.begin()
+        var trace = RequestTrace(request)
+        let response = await respond(request, &trace)
+        let duration = ContinuousClock.now - start
+        metrics.end(route: trace.route, status: response.status, duration: duration)
+        logger.info("request", trace.fields(status: response.status, duration: duration))
+        return response
+    }
+
+    /// Answers a request that the server itself refused; there is no more to log than why.
+    func refuse(_ failure: HTTPFailure) -> HTTPResponse {
+        let id = RequestTrace.newID()
+        let response = Problem(failure).response(requestID: id)
+        metrics.count(status: response.status)
+        logger.info(
+            "request refused",
+            [
+                "http.failure": .string(failure.code), "http.status": .int(response.status),
+                "correlation.id": .string(id),
+            ])
+        return response
+    }
+
+    private func respond(_ request: HTTPRequest, _ trace: inout RequestTrace) async -> HTTPResponse {
+        do throws(Problem) {
+            let body = try await body(request, &trace)
+            return HTTPResponse(
+                status: 200,
+                headers: [
+                    ("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("X-Request-Id", trace.id),
+                ],
+                body: JSONWriter.write(body))
+        } catch {
+            var problem = error
+            if trace.subject == .purchase, problem.mayFinish == nil { problem.mayFinish = false }
+            trace.code = problem.code
+            trace.reason = problem.members["reason"]?.stringValue
+            return problem.response(requestID: trace.id)
+        }
+    }
+
+    /// The order of checks: app, route, caller, body. Nobody learns about bodies without a token.
+    private func body(_ request: HTTPRequest, _ trace: inout RequestTrace) async throws(Problem) -> JSONObject {
+        guard let (app, path) = apps.find(host: request.header("Host"), path: request.path) else {
+            throw Problem(.appNotFound)
+        }
+        trace.app = app.id
+        let (endpoint, parameters) = try route(request.method, path)
+        trace.route = endpoint.route
+        trace.subject = endpoint.subject
+        let caller = try caller(request, app, endpoint.token)
+        let body: JSONObject =
+            if let limit = endpoint.bodyLimit { try JSONBody.read(request, limit: limit) } else { [:] }
+        let call = Call(
+            app: app, caller: caller, body: body, query: request.query, parameters: parameters, correlationID: trace.id)
+        return try await endpoint.answer(call)
+    }
+
+    private func route(_ method: String, _ path: String) throws(Problem) -> (Endpoint, [String: String]) {
+        switch router.resolve(method: method, path: path) {
+        case .found(let endpoint, let parameters): return (endpoint, parameters)
+        case .notFound: throw Problem(.notFound)
+        case .methodNotAllowed(let allow):
+            var problem = Problem(.methodNotAllowed, detail: "Use \(allow).")
+            problem.headers = [Problem.Header(name: "Allow", value: allow)]
+            throw problem
+        }
+    }
+
+    private func caller(_ request: HTTPRequest, _ app: ServedApp, _ kind: TokenKind) throws(Problem) -> Caller {
+        switch authenticator.judge(request, for: app, kind: kind) {
+        case .caller(let caller): return caller
+        case .refused(let refusal):
+            security.record(refusal)
+            throw Problem(refusal, needed: kind)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import HTTPServer
+import JSON
+import Pipeline
+
+extension Problem {
+    /// What the HTTP server refused before a route was known.
+    init(_ failure: HTTPFailure) {
+        switch failure {
+        case .malformedRequest:
+            self = .malformed("", reason: failure.code, detail: "The head of the HTTP request is not acceptable.")
+        case .bodyTimeout: self.init(.requestTimeout)
+        case .bodyTooLarge(let limit): self = .tooLarge(limit: limit)
+        case .unsupportedContentEncoding: self.init(.unsupportedMediaType)
+        case .headersTooLarge: self.init(ProblemCode.headersTooLarge)
+        case .invalidResponse: self.init(.internalError)
+        case .overloaded, .stopping: self.init(.serviceBusy)
+        case .unsupportedVersion: self.init(.unsupportedHTTPVersion)
+        }
+    }
+
+    /// The body, or `field` of it, is longer than `limit` bytes.
+    static func tooLarge(field: String? = nil, limit: Int) -> Problem {
+        var problem = Problem(
+            .payloadTooLarge, detail: "\(field ?? "The body") may have at most \(limit) bytes. Send a smaller one.")
+        if let field { problem.members.set("field", .string(field)) }
+        problem.members.set("maximumBytes", .integer(Int64(limit)))
+        return problem
+    }
+
+    /// A question that got no answer. None of these lets a client finish a transaction; sending it again is safe.
+    init(_ error: RequestError, isPurchase: Bool) {
+        switch error {
+        case .brokerUnavailable, .overloaded: self.init(.serviceBusy)
+        case .timedOut, .unreadableAnswer: self.init(isPurchase ? .purchasePending : .serviceBusy)
+        case .parked: self.init(.underReview)
+        }
+        mayFinish = isPurchase ? false : nil
+    }
+}

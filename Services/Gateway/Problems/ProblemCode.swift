@@ -1,0 +1,57 @@
+import Messages
+
+/// Every code an HTTP answer of the `orders` surface can carry. The raw value is what clients compare with.
+///
+/// Codes that Granting and Verification decide have the same text as their `AnswerCode`; the others are the gateway's
+/// own. ``ProblemCatalog`` gives each its status, title and advice.
+enum ProblemCode: String, CaseIterable, Sendable {
+    // The gateway's own.
+    case malformedRequest = "MALFORMED_REQUEST"
+    case unauthenticated = "UNAUTHENTICATED"
+    case tokenExpired = "TOKEN_EXPIRED"
+    case wrongTokenKind = "WRONG_TOKEN_KIND"
+    case appNotFound = "APP_NOT_FOUND"
+    case notFound = "NOT_FOUND"
+    case methodNotAllowed = "METHOD_NOT_ALLOWED"
+    case requestTimeout = "REQUEST_TIMEOUT"
+    case payloadTooLarge = "PAYLOAD_TOO_LARGE"
+    case unsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
+    case headersTooLarge = "HEADERS_TOO_LARGE"
+    case internalError = "INTERNAL_ERROR"
+    case serviceBusy = "SERVICE_BUSY"
+    case unsupportedHTTPVersion = "HTTP_VERSION_NOT_SUPPORTED"
+
+    // Purchases and orders.
+    case appleTransactionVerifyFailed = "APPLE_TRANSACTION_VERIFY_FAILED"
+    case appleTransactionIDEmpty = "APPLE_TRANSACTION_ID_EMPTY"
+    case appleProductIDEmpty = "APPLE_PRODUCT_ID_EMPTY"
+    case unknownAppleProductID = "UNKNOWN_APPLE_PRODUCT_ID"
+    case orderNotFound = "ORDER_NOT_FOUND"
+    case orderUserMismatch = "ORDER_USER_MISMATCH"
+    case orderProductMismatch = "ORDER_PRODUCT_MISMATCH"
+    case appAccountTokenMismatch = "APP_ACCOUNT_TOKEN_MISMATCH"
+    case appAccountTokenRequired = "APP_ACCOUNT_TOKEN_REQUIRED"
+    case transactionAlreadyRevoked = "TRANSACTION_ALREADY_REVOKED"
+    case transactionAlreadyBound = "TRANSACTION_ALREADY_BOUND_TO_OTHER_USER"
+    case sandboxNotAllowed = "SANDBOX_NOT_ALLOWED"
+    case familySharedNotGranted = "FAMILY_SHARED_NOT_GRANTED"
+    case purchasePending = "PURCHASE_PENDING"
+    case underReview = "UNDER_REVIEW"
+    case transactionNotFound = "TRANSACTION_NOT_FOUND"
+
+    // The wallet.
+    case balanceNotEnough = "BALANCE_NOT_ENOUGH"
+    case timeNotEnough = "TIME_NOT_ENOUGH"
+    case spendConflict = "SPEND_CONFLICT"
+    case spendDeadlinePassed = "SPEND_DEADLINE_PASSED"
+    case unknownAsset = "UNKNOWN_ASSET"
+
+    /// The code of an answer that came over the broker. A code that a newer service says and this gateway does not know
+    /// is an internal error: it must not look like success.
+    init(_ answer: AnswerCode) {
+        self = ProblemCode(rawValue: answer.rawValue) ?? .internalError
+    }
+
+    /// The stable URI reference of the problem type (RFC 9457 §3.1.1): `/problems/order-not-found`.
+    var typeReference: String { "/problems/" + rawValue.lowercased().replacing("_", with: "-") }
+}

@@ -1,0 +1,44 @@
+import HTTPServer
+import JSON
+import Messages
+
+/// A request that passed the door: an app, a route and a caller are known, the body is a JSON object.
+struct Call: Sendable {
+    /// The app that was called.
+    let app: ServedApp
+    /// Who calls.
+    let caller: Caller
+    /// The body; without members for calls that have none.
+    let body: JSONObject
+    /// Query parameters in order.
+    let query: [(name: String, value: String)]
+    /// What the template's parameters stand for.
+    let parameters: [String: String]
+    /// Server-made; unique among waiting questions.
+    let correlationID: String
+
+    /// The value of the first query parameter with this name.
+    func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
+}
+
+/// One call of a surface.
+struct Endpoint: Sendable {
+    /// What a call is about; decides what an unanswered one means.
+    enum Subject: Sendable {
+        /// A purchase: answers say whether the transaction may be finished.
+        case purchase
+        /// Anything else.
+        case other
+    }
+
+    /// The template of the path, for routing, logs and metrics.
+    let route: String
+    /// The kind of token it takes.
+    let token: TokenKind
+    /// Longest body in bytes; nil if the call has none.
+    let bodyLimit: Int?
+    /// What it is about.
+    let subject: Subject
+    /// Answers with the body of the 200, or with a problem.
+    let answer: @Sendable (Call) async throws(Problem) -> JSONObject
+}
