@@ -1,0 +1,85 @@
+import HTTPServer
+import JSON
+import Messages
+import Observability
+import Pipeline
+import Synchronization
+
+@testable import Gateway
+
+/// The gateway without sockets and broker: two apps, a scripted asker, captured log lines.
+///
+/// `clouds` is served at clouds.example; `games` at the same host under /games, with no service tokens.
+struct TestDoor {
+    let door: FrontDoor
+    let asker: ScriptedAsker
+    let metrics = Metrics()
+    let log = CapturedLog()
+
+    init(_ script: @escaping ScriptedAsker.Script = { _, _ in throw RequestError.timedOut }) throws {
+        asker = ScriptedAsker(script)
+        let assets = [
+            ServedApp.Asset(id: AssetID("DANBING"), jsonName: "danbing"),
+            ServedApp.Asset(id: AssetID("TIME_MINUTES"), jsonName: "timeMinutes"),
+        ]
+        let clouds = ServedApp(
+            id: AppID("clouds"), assets: assets, login: try TestTokens.verifier("clouds", .login),
+            service: try TestTokens.verifier("clouds", .service))
+        let games = ServedApp(
+            id: AppID("games"), assets: [ServedApp.Asset(id: AssetID("GEM"), jsonName: "gems")],
+            login: try TestTokens.verifier("games", .login), service: nil)
+        let logger = Logger(service: "test", level: .debug, write: log.write)
+        let security = SecurityLog(logger: logger, metrics: metrics)
+        let surface = OrdersSurface(asker: asker, security: security, now: { TestTokens.now })
+        door = FrontDoor(
+            apps: AppDirectory([
+                .init(hosts: ["clouds.example"], pathPrefix: "", app: clouds),
+                .init(hosts: ["clouds.example", "games.example"], pathPrefix: "/games", app: games),
+            ]), router: surface.router, authenticator: Authenticator(now: { TestTokens.now }), security: security,
+            metrics: GatewayMetrics(metrics, routes: surface.endpoints.map(\.endpoint.route), waiting: { 0 }),
+            logger: logger)
+    }
+
+    /// Sends a request with a good login token of `clouds` unless told otherwise; `body` goes as JSON.
+    func send(
+        _ method: String, _ path: String, body: String? = nil, token: String?? = .none,
+        host: String? = "clouds.example",
+        contentType: String? = "application/json", query: [(name: String, value: String)] = [],
+        more: [(name: String, value: String)] = []
+    ) async throws -> HTTPResponse {
+        var headers: [(name: String, value: String)] = []
+        if let host { headers.append(("Host", host)) }
+        let bearer = try token ?? TestTokens.make()
+        if let bearer { headers.append(("Authorization", "Bearer \(bearer)")) }
+        if body != nil, let contentType { headers.append(("Content-Type", contentType)) }
+        return await door.answer(
+            HTTPRequest(
+                method: method, path: path, query: query, headers: headers + more, body: Array((body ?? "").utf8),
+                remoteAddress: "192.0.2.7"))
+    }
+}
+
+/// Keeps every log line.
+final class CapturedLog: Sendable {
+    private let kept = Mutex<[String]>([])
+    var lines: [String] { kept.withLock { $0 } }
+    var write: Logger.Write { { [self] bytes in kept.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) } } }
+
+    /// The lines as JSON that have this message.
+    func entries(_ message: String) throws -> [JSONObject] {
+        try lines.map { try JSONReader.parseObject(Array($0.utf8.dropLast($0.hasSuffix("\n") ? 1 : 0))) }
+            .filter { $0["message"]?.stringValue == message }
+    }
+}
+
+extension HTTPResponse {
+    var json: JSONObject { get throws { try JSONReader.parseObject(body) } }
+    var text: String { String(decoding: body, as: UTF8.self) }
+    func header(_ name: String) -> String? { headers.first { $0.0.lowercased() == name.lowercased() }?.1 }
+    var code: String? { try? json["code"]?.stringValue }
+}
+
+/// JSON text without white space between its tokens, for comparing with the samples of the client's documents.
+func compact(_ text: String) throws -> String {
+    String(decoding: JSONWriter.write(try JSONReader.parse(Array(text.utf8))), as: UTF8.self)
+}
