@@ -1,0 +1,117 @@
+import AMQP
+import Glibc
+import Observability
+import Postgres
+import Runtime
+
+/// The command line of a service: `serve` (default), `migrate`, `check`, `config`, `version`.
+public enum ServiceMain {
+    /// The version all executables carry.
+    public static let version = "0.1.0"
+    /// How long a service may take to end: an orchestrator kills after ten seconds.
+    public static let stopLimit: Duration = .seconds(10)
+
+    /// Runs the command and returns the exit code: 0 well, 1 a problem, 2 wrong usage or settings.
+    public static func run<Program: ServiceProgram>(
+        _ program: Program.Type, arguments: [String] = Array(CommandLine.arguments.dropFirst()),
+        environment: [String: String] = ProcessEnvironment.all, output: (String) -> Void = { print($0) }
+    ) -> Int32 {
+        let command = arguments.first ?? "serve"
+        guard arguments.count <= 1, ["serve", "migrate", "check", "config", "version"].contains(command) else {
+            output("usage: purser-\(Program.name) [serve|migrate|check|config|version]")
+            return 2
+        }
+        if command == "version" {
+            output("purser-\(Program.name) \(version)")
+            return 0
+        }
+        var reader = SettingsReader(service: Program.name, environment: environment)
+        let common = CommonSettings(&reader, hasDatabase: !Program.migrations.isEmpty)
+        let settings = Program.readSettings(&reader)
+        reader.finish()
+        if command == "config" { return printConfig(reader, output) }
+        if command == "check" { return check(program, reader, common, settings, output) }
+        guard reader.problems.isEmpty else {
+            for problem in reader.problems { output(problem) }
+            return 2
+        }
+        if command == "migrate" { return migrate(program, common, output) }
+        return ServiceRun(program, common, settings).serve()
+    }
+
+    private static func printConfig(_ reader: SettingsReader, _ output: (String) -> Void) -> Int32 {
+        for setting in reader.effective {
+            let value = setting.value.map { $0.isEmpty ? "(empty)" : $0 } ?? "(unset)"
+            output("\(setting.variable)=\(value)\(setting.isDefault ? "  # default" : "")  # \(setting.meaning)")
+        }
+        for problem in reader.problems { output("problem: \(problem)") }
+        return reader.problems.isEmpty ? 0 : 2
+    }
+
+    private static func migrate<Program: ServiceProgram>(
+        _ program: Program.Type, _ common: CommonSettings, _ output: (String) -> Void
+    ) -> Int32 {
+        guard !Program.migrations.isEmpty else {
+            output("purser-\(Program.name) has no schema")
+            return 0
+        }
+        guard let login = common.migrationDatabase else {
+            output("Set the MIGRATION_DATABASE setting: the login of purser_migrator.")
+            return 2
+        }
+        do {
+            var connection = try Connection.open(login, applicationName: "purser-\(Program.name) migrate")
+            let applied = try Migrator(schema: Program.name, migrations: Program.migrations).run(on: &connection)
+            for migration in applied { output("applied V\(migration.version) \(migration.name)") }
+            output("the schema \(Program.name) is current")
+            return 0
+        } catch {
+            output("migration failed: \(Problem.sentence(error))")
+            return 1
+        }
+    }
+
+    private static func check<Program: ServiceProgram>(
+        _ program: Program.Type, _ reader: SettingsReader, _ common: CommonSettings, _ settings: Program.Settings,
+        _ output: (String) -> Void
+    ) -> Int32 {
+        var results = reader.problems.map { CheckResult("settings", problem: $0) }
+        if results.isEmpty { results.append(CheckResult("settings")) }
+        results += Reachability.check(program, common)
+        results += Program.check(settings, common)
+        for result in results {
+            output(result.problem.map { "FAIL \(result.subject): \($0)" } ?? "ok   \(result.subject)")
+        }
+        return results.allSatisfy { $0.problem == nil } ? 0 : 1
+    }
+}
+
+/// The environment of the process.
+public enum ProcessEnvironment {
+    /// All variables.
+    public static var all: [String: String] {
+        var result: [String: String] = [:]
+        var entry = environ
+        while let text = entry.pointee {
+            let line = String(cString: text)
+            if let equals = line.firstIndex(of: "=") {
+                result[String(line[..<equals])] = String(line[line.index(after: equals)...])
+            }
+            entry += 1
+        }
+        return result
+    }
+}
+
+/// Errors as sentences for people.
+enum Problem {
+    static func sentence(_ error: any Error) -> String {
+        switch error {
+        case let error as PostgresError: "\(error)"
+        case let error as AMQPError: "\(error)"
+        case let error as MigrationError: "\(error)"
+        case let error as any CustomStringConvertible: "\(error)"
+        default: "\(type(of: error))"
+        }
+    }
+}
