@@ -27,7 +27,8 @@ public struct Backoff: Sendable {
         // 2^30 × any sensible base is beyond any sensible limit; more would overflow.
         let ceiling = min(limit, base * (1 << min(attempts, 30)))
         attempts += 1
-        return ceiling * Double.random(in: 0...1, using: &generator)
+        // The upper 53 bits, as many as a Double holds: an even draw from 0 ..< 1 with one number of the generator.
+        return ceiling * (Double(generator.next() >> 11) * 0x1p-53)
     }
 
     /// Starts over after a success.
