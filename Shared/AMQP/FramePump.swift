@@ -24,8 +24,8 @@ struct FramePump {
         var messageID: String?
     }
 
-    /// A body beyond this is refused: it is 16 times what the broker is configured to take, so only a broker that is
-    /// not ours sends it, and memory stays bounded.
+    /// A body beyond this is refused: it is several times what the broker is configured to take (`max_message_size`), so
+    /// only a broker that is not ours sends it, and memory stays bounded.
     static let bodyLimit: UInt64 = 16 << 20
 
     /// The content that is being received.

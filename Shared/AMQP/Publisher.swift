@@ -25,6 +25,8 @@ public struct Publisher: ~Copyable {
     static let byteWindow = 1 << 20
     /// `whileWaiting` is called this often while `publish` waits; half of the 2 s it promises.
     static let waitingInterval: Duration = .seconds(1)
+    /// How soon a full socket is tried again, if no event comes before.
+    static let fullSocketInterval: Duration = .milliseconds(10)
 
     private var link: Link
     private var ledger = ConfirmLedger()
@@ -63,7 +65,7 @@ public struct Publisher: ~Copyable {
         defer { ledger.forgetTokens() }
         var nextCall = ContinuousClock.now.advanced(by: Self.waitingInterval)
         while true {
-            try write(&round)
+            let isSocketFull = try write(&round)
             let now = ContinuousClock.now
             if round.isDone(isBlocked: link.isBlocked) || round.isOutOfPatience(at: now) { return round.outcomes }
             if now >= nextCall {
@@ -71,7 +73,9 @@ public struct Publisher: ~Copyable {
                 nextCall = ContinuousClock.now.advanced(by: Self.waitingInterval)
             }
             round.requeueRejected(at: now)
-            try settle(&round, waitingUntil: round.hasMore && canWrite ? now : round.wakeUp(before: nextCall))
+            let limit = isSocketFull ? min(nextCall, now.advanced(by: Self.fullSocketInterval)) : nextCall
+            let canGoOn = round.hasMore && canWrite && !isSocketFull
+            try settle(&round, waitingUntil: canGoOn ? now : round.wakeUp(before: limit))
         }
     }
 
@@ -92,11 +96,14 @@ public struct Publisher: ~Copyable {
     }
 
     /// Writes as much as the window takes.
-    private mutating func write(_ round: inout PublishRound) throws(AMQPError) {
+    ///
+    /// - Returns: whether it stopped because the socket takes no more: a broker that raised an alarm stops reading before
+    ///   its notice is read here.
+    private mutating func write(_ round: inout PublishRound) throws(AMQPError) -> Bool {
         while round.hasMore, canWrite {
-            // A broker that raised an alarm stops reading before its notice is read here: the buffers fill up.
-            if ledger.bytesInFlight > 65_536, !link.isWritable() { return }
-            guard let index = round.takeNext() else { return }
+            // Up to 64 KiB certainly fit into the socket's buffer: the usual round saves the question.
+            if ledger.bytesInFlight > 65_536, !link.isWritable() { return true }
+            guard let index = round.takeNext() else { break }
             let message = round.messages[index]
             let identity = ConfirmLedger.Identity(
                 messageID: message.properties.messageID, exchange: message.exchange, routingKey: message.routingKey)
@@ -104,6 +111,7 @@ public struct Publisher: ~Copyable {
             ledger.add(identity, size: message.body.count, token: message.awaitsConfirm ? index : nil)
             statistics.published += 1
         }
+        return false
     }
 
     /// Reads confirms: waits for the first until `deadline`, then takes what has arrived.

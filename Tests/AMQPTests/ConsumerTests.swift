@@ -199,4 +199,43 @@ import Testing
             inspector.close()
         }
     }
+
+    @Test func `the history of a dead letter is read, and what is not understood in it is skipped`() async throws {
+        let broker = try await BrokerFixture.shared()
+        try await onThread {
+            let parked = try broker.freshQueue("parked")
+            let queue = try broker.freshQueue(
+                kind: .classic,
+                arguments: [
+                    "x-message-ttl": 1, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": .string(parked),
+                ])
+            try broker.fill(queue, count: 1)
+            var consumer = try Consumer.open(broker.endpoint, connectionName: "test", queue: parked, prefetch: 1)
+            let headers = try receive(1, from: &consumer)[0].properties.headers
+            let death = try #require(headers["x-death"]?.arrayValue?.first?.tableValue)
+            #expect(death["count"] == 1)
+            #expect(death["reason"] == "expired")
+            #expect(death["queue"] == .string(queue))
+            #expect(death["routing-keys"] == .array([.string(queue)]))
+            // A timestamp: no kind of ours.
+            #expect(death["time"] == nil)
+            consumer.close()
+        }
+    }
+
+    @Test func `a connection closed by the operator ends publisher and consumer with the broker's words`() async throws
+    {
+        let broker = try await TestBroker.shared("amqp-closing")
+        try await onThread {
+            let queue = try broker.freshQueue()
+            var consumer = try Consumer.open(broker.endpoint, connectionName: "test", queue: queue, prefetch: 1)
+            var publisher = try Publisher.open(broker.endpoint, connectionName: "test")
+            try broker.control("close_all_connections", "--vhost", broker.virtualHost, "maintenance")
+            let consumerError = amqpError { while true { _ = try consumer.receive(max: 1, wait: .seconds(1)) } }
+            #expect(consumerError == .connectionClosed(code: 320, text: "CONNECTION_FORCED - maintenance"))
+            let publisherError = amqpError { while true { try publisher.serveHeartbeat() } }
+            #expect(publisherError == .connectionClosed(code: 320, text: "CONNECTION_FORCED - maintenance"))
+            #expect(publisherError?.isRetryable == true)
+        }
+    }
 }

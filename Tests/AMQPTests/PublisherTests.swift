@@ -209,4 +209,18 @@ import Testing
             proxy.close()
         }
     }
+
+    @Test func `TLS is refused where its files are missing or the broker does not speak it`() async throws {
+        let broker = try await BrokerFixture.shared()
+        try await onThread {
+            var endpoint = broker.endpoint
+            endpoint.tls = .init(authorityFile: "/no/such/file")
+            let missing = amqpError { _ = try Publisher.open(endpoint, connectionName: "test") }
+            #expect(missing?.code == "amqp.invalid_tls_options")
+            #expect(missing?.isRetryable == false)
+            endpoint.tls = .init()
+            let plain = amqpError { _ = try Publisher.open(endpoint, connectionName: "test") }
+            #expect(plain?.code == "amqp.connection_failed")
+        }
+    }
 }
