@@ -56,6 +56,14 @@ struct AcceptedApps: Sendable {
         return apps[index]
     }
 
+    /// The app with Apple's number `appAppleID`, for data that has no bundle id.
+    func app(appAppleID: Int64) throws(VerificationFailure) -> AcceptedApp {
+        guard let app = apps.first(where: { $0.appAppleID == appAppleID }) else {
+            throw VerificationFailure(.appMismatch, .app, "the Apple id \(appAppleID) is not accepted here")
+        }
+        return app
+    }
+
     /// Compares the Apple id, which Apple sends in Production only.
     static func check(
         appAppleID: Int64?, of app: AcceptedApp, in environment: AppStoreEnvironment?

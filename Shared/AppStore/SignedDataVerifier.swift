@@ -39,6 +39,13 @@ public struct SignedDataVerifier {
         public let signedDate: Int64?
         /// Who signed.
         public let signer: SignerInfo
+
+        /// The bundle id the data names, wherever its kind has it; compared with nothing yet.
+        public var bundleID: String? {
+            let places = ["data", "summary", "externalPurchaseToken", "appData"]
+            let owner = kind == .notification ? places.lazy.compactMap { object[$0]?.objectValue }.first : object
+            return owner?["bundleId"]?.stringValue
+        }
     }
 
     let apps: AcceptedApps
@@ -158,7 +165,7 @@ public struct SignedDataVerifier {
         } catch {
             throw VerificationFailure(.format, .payload, "the payload is not acceptable JSON (\(error))")
         }
-        let kind = Self.kind(of: object, expected: expected)
+        let kind = PayloadKind.detect(object)
         let fields = PayloadFields(object: object, now: now, check: .payload)
         // Data that does not say when it was signed is judged at now.
         let signedDate = try fields.date((kind ?? .transaction).signedDateField)
@@ -196,13 +203,5 @@ public struct SignedDataVerifier {
             throw VerificationFailure(.signature, .signature, "it does not fit the data and the certificate's key")
         }
         return signature
-    }
-
-    /// The kind; for an expected transaction two look-ups are enough.
-    private static func kind(of object: JSONObject, expected: PayloadKind?) -> PayloadKind? {
-        if expected == .transaction, object["transactionId"] != nil, object["notificationType"] == nil {
-            return .transaction
-        }
-        return PayloadKind.detect(object)
     }
 }

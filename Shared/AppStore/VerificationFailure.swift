@@ -1,3 +1,5 @@
+public import Crypto
+
 /// Why signed data is refused. Holds nothing of the data but names and numbers a person needs.
 public struct VerificationFailure: Error, Sendable, Equatable {
     /// The permanent taxonomy; raw values are stored and never renumbered or renamed.
@@ -110,5 +112,19 @@ extension VerificationFailure.Reason {
         case .signedDateInFuture: "It is dated in the future; check this machine's clock and try again later"
         case .unavailable: "The check could not be done on this machine; try again later"
         }
+    }
+}
+
+extension VerificationFailure {
+    /// For callers that take any kind of data: this one is none of them.
+    public static let unknownKind = VerificationFailure(
+        .payloadType, .kind, "its fields fit none of the kinds of data Apple signs")
+
+    /// For callers that demand an app of a transaction that names none.
+    public static let bundleIDMissing = VerificationFailure(.appUnidentified, .app, "bundleId is missing")
+
+    /// For callers that could not even make a verifier.
+    public static func unusable(_ error: CryptoError) -> VerificationFailure {
+        VerificationFailure(.unavailable, .chain, "\(error)")
     }
 }

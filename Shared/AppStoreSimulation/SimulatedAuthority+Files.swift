@@ -1,0 +1,76 @@
+public import Crypto
+
+/// Why an authority could not be loaded or saved.
+public enum AuthorityFileError: Error, Sendable, Equatable {
+    /// The file is missing, unreadable or cannot be written.
+    case file(path: String, problem: String)
+    /// The file holds something else than expected.
+    case content(path: String, CryptoError)
+
+    /// A stable dotted name.
+    public var code: String {
+        switch self {
+        case .file: "simulation.authority_file"
+        case .content: "simulation.authority_content"
+        }
+    }
+
+    /// A person has to do something first.
+    public var isRetryable: Bool { false }
+}
+
+extension SimulatedAuthority {
+    /// Certificates, root first; everybody may read them.
+    public static let certificatesFile = "authority.pem"
+    /// Root alone, for configuring verifiers.
+    public static let rootFile = "root.pem"
+    /// The leaf's key; mode 0600.
+    public static let keyFile = "leaf-key.pem"
+
+    /// Writes the chain and the leaf's key into an existing folder. The authority keys are not kept: another chain
+    /// is made, not extended.
+    public func save(in directory: String) throws(AuthorityFileError) {
+        let key: String
+        do {
+            key = try leafKey.pemRepresentation()
+        } catch {
+            throw .content(path: Self.keyFile, error)
+        }
+        let chain = [root, intermediate, leaf].map(\.pemRepresentation).joined()
+        // The key first: a certificate file without a key would be taken for complete.
+        try TextFile.write(key, to: "\(directory)/\(Self.keyFile)", mode: 0o600)
+        try TextFile.write(root.pemRepresentation, to: "\(directory)/\(Self.rootFile)", mode: 0o644)
+        try TextFile.write(chain, to: "\(directory)/\(Self.certificatesFile)", mode: 0o644)
+    }
+
+    /// Reads what ``save(in:)`` wrote.
+    public static func load(from directory: String) throws(AuthorityFileError) -> SimulatedAuthority {
+        let chainPath = "\(directory)/\(certificatesFile)"
+        let chainText = try TextFile.read(chainPath)
+        let keyText = try TextFile.read("\(directory)/\(keyFile)")
+        do throws(CryptoError) {
+            let certificates = try Certificate.certificates(pem: chainText)
+            guard certificates.count == 3 else {
+                throw CryptoError.invalidCertificate(reason: "\(certificates.count) certificates instead of 3")
+            }
+            return SimulatedAuthority(
+                root: certificates[0], intermediate: certificates[1], leaf: certificates[2],
+                leafKey: try P256.PrivateKey(pem: keyText))
+        } catch {
+            throw .content(path: chainPath, error)
+        }
+    }
+
+    /// Reads the authority of a folder, or makes one and saves it: the same every time after the first.
+    public static func loadOrGenerate(in directory: String) throws(AuthorityFileError) -> SimulatedAuthority {
+        if TextFile.exists("\(directory)/\(certificatesFile)") { return try load(from: directory) }
+        let authority: SimulatedAuthority
+        do {
+            authority = try generate()
+        } catch {
+            throw .content(path: directory, error)
+        }
+        try authority.save(in: directory)
+        return authority
+    }
+}
