@@ -137,8 +137,9 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "Apps", "HTTPServer", "JOSE", "JSON", "Crypto", "Messages", "Pipeline", "Observability",
-                "TestSupport",
+                "Gateway", "Service", "Apps", "HTTPServer", "HTTPClient", "JOSE", "JSON", "Crypto", "Messages",
+                "Pipeline",
+                "AMQP", "Runtime", "Observability", "TestSupport",
             ]),
         tests(
             "Verification",

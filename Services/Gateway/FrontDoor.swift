@@ -13,11 +13,12 @@ struct FrontDoor: Sendable {
     private let security: SecurityLog
     private let metrics: GatewayMetrics
     private let logger: Logger
+    private let clientAddressHeader: String?
 
-    /// The door in front of `router`'s calls.
+    /// The door in front of `router`'s calls. A trusted proxy names clients in `clientAddressHeader`.
     init(
         apps: AppDirectory, router: Router<Endpoint>, authenticator: Authenticator, security: SecurityLog,
-        metrics: GatewayMetrics, logger: Logger
+        metrics: GatewayMetrics, logger: Logger, clientAddressHeader: String? = nil
     ) {
         self.apps = apps
         self.router = router
@@ -25,13 +26,14 @@ struct FrontDoor: Sendable {
         self.security = security
         self.metrics = metrics
         self.logger = logger
+        self.clientAddressHeader = clientAddressHeader
     }
 
     /// Answers a request that the server has read completely.
     func answer(_ request: HTTPRequest) async -> HTTPResponse {
         let start = ContinuousClock.now
         metrics.begin()
-        var trace = RequestTrace(request)
+        var trace = RequestTrace(request, addressHeader: clientAddressHeader)
         let response = await respond(request, &trace)
         let duration = ContinuousClock.now - start
         metrics.end(route: trace.route, status: response.status, duration: duration)

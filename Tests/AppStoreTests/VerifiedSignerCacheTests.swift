@@ -35,8 +35,9 @@ import Testing
     @Test func `the least recently used signer goes first`() throws {
         func signer(_ name: UInt8) throws -> VerifiedSigner {
             let authority = try World.shared.get()
-            return try VerifiedSigner(
-                headerSegment: [name], key: authority.leafKey.publicKey(), leaf: authority.leaf)
+            let verifier = try P256.SignatureVerifier(authority.leafKey.publicKey())
+            return VerifiedSigner(
+                headerSegment: [name], verifier: verifier, validity: authority.leaf.validity, leaf: authority.leaf)
         }
         var cache = VerifiedSignerCache(capacity: 2)
         cache.insert(try signer(1))
@@ -53,7 +54,9 @@ import Testing
         let header = (0..<100).map { UInt8($0) }
         var cache = VerifiedSignerCache(capacity: 2)
         cache.insert(
-            try VerifiedSigner(headerSegment: header, key: authority.leafKey.publicKey(), leaf: authority.leaf))
+            VerifiedSigner(
+                headerSegment: header, verifier: try P256.SignatureVerifier(authority.leafKey.publicKey()),
+                validity: authority.leaf.validity, leaf: authority.leaf))
         #expect(cache.signer(for: header[...]) != nil)
         #expect(cache.signer(for: header.dropLast()) == nil)
         for index in header.indices {

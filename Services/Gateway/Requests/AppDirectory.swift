@@ -20,6 +20,9 @@ struct AppDirectory: Sendable {
         }
     }
 
+    /// How many places there are.
+    var count: Int { places.count }
+
     /// The app and the path inside it, or nil. `host` is the value of the Host field.
     func find(host: String?, path: String) -> (app: ServedApp, path: String)? {
         guard let name = Self.hostName(host ?? "") else { return nil }

@@ -16,7 +16,11 @@ struct TestDoor {
     let metrics = Metrics()
     let log = CapturedLog()
 
-    init(_ script: @escaping ScriptedAsker.Script = { _, _ in throw RequestError.timedOut }) throws {
+    /// Answers by `script`, or by `other` if it is given.
+    init(
+        asker other: (any Asker)? = nil,
+        _ script: @escaping ScriptedAsker.Script = { _, _ in throw RequestError.timedOut }
+    ) throws {
         asker = ScriptedAsker(script)
         let assets = [
             ServedApp.Asset(id: AssetID("DANBING"), jsonName: "danbing"),
@@ -30,7 +34,7 @@ struct TestDoor {
             login: try TestTokens.verifier("games", .login), service: nil)
         let logger = Logger(service: "test", level: .debug, write: log.write)
         let security = SecurityLog(logger: logger, metrics: metrics)
-        let surface = OrdersSurface(asker: asker, security: security, now: { TestTokens.now })
+        let surface = OrdersSurface(asker: other ?? asker, security: security, now: { TestTokens.now })
         door = FrontDoor(
             apps: AppDirectory([
                 .init(hosts: ["clouds.example"], pathPrefix: "", app: clouds),

@@ -1,0 +1,68 @@
+import HTTPServer
+import Observability
+import Pipeline
+import Service
+
+/// The gateway: HTTP in front, questions over the broker behind, no state of its own.
+enum GatewayProgram: ServiceProgram {
+    static let name = "gateway"
+    static let migrations: [Migration] = []
+
+    static func readSettings(_ reader: inout SettingsReader) -> GatewaySettings { GatewaySettings(&reader) }
+
+    static func start(_ settings: GatewaySettings, _ context: ServiceContext) throws -> [any ServicePart] {
+        guard let broker = context.common.broker else { throw GatewayError.noBroker }
+        let apps = try AppDirectory(folder: settings.appsFolder)
+        let requester = Requester.start(user: name, broker: broker, logger: context.logger)
+        let security = SecurityLog(logger: context.logger, metrics: context.metrics)
+        let surface = OrdersSurface(asker: requester, security: security, now: { WallClock.milliseconds })
+        let door = FrontDoor(
+            apps: apps, router: surface.router, authenticator: Authenticator(now: { WallClock.milliseconds }),
+            security: security,
+            metrics: GatewayMetrics(
+                context.metrics, routes: surface.endpoints.map(\.endpoint.route), waiting: { requester.waiting }),
+            logger: context.logger, clientAddressHeader: settings.clientAddressHeader)
+        let server = try HTTPServer.start(
+            settings.serverConfiguration(refuse: door.refuse),
+            bodyLimit: { _, path in OrdersSurface.bodyLimit(path: path) }, handler: door.answer)
+        context.logger.info(
+            "listening",
+            ["http.address": .string(settings.address), "http.port": .int(Int(server.port)), "apps": .int(apps.count)])
+        return [RequesterPart(requester: requester), ListenerPart(server: server)]
+    }
+
+    static func check(_ settings: GatewaySettings, _ common: CommonSettings) -> [CheckResult] {
+        do {
+            _ = try AppDirectory(folder: settings.appsFolder)
+            return [CheckResult("apps")]
+        } catch {
+            return [CheckResult("apps", problem: "\(error)")]
+        }
+    }
+}
+
+/// Why the gateway cannot serve at all.
+enum GatewayError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// No broker is configured.
+    case noBroker
+    /// No app of the folder uses a surface that this version serves.
+    case noApps
+
+    /// Stable, dotted.
+    var code: String {
+        switch self {
+        case .noBroker: "gateway.no_broker"
+        case .noApps: "gateway.no_apps"
+        }
+    }
+
+    /// A setting has to change first.
+    var isRetryable: Bool { false }
+
+    var description: String {
+        switch self {
+        case .noBroker: "no broker is configured; set AMQP_URL"
+        case .noApps: "no app in the folder has the surface `orders`"
+        }
+    }
+}

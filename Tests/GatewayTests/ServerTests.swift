@@ -1,0 +1,155 @@
+import HTTPClient
+import HTTPServer
+import JSON
+import Messages
+import Pipeline
+import Service
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// The surface behind a real HTTP server: what the server refuses by itself speaks problem details too.
+@Suite struct ServerTests {
+    private static func start(_ door: TestDoor, maximumInFlight: Int = 16) throws -> HTTPServer {
+        var settings = GatewaySettings.forTests
+        settings.maximumInFlight = maximumInFlight
+        return try HTTPServer.start(
+            settings.serverConfiguration(refuse: door.door.refuse),
+            bodyLimit: { _, path in OrdersSurface.bodyLimit(path: path) }, handler: door.door.answer)
+    }
+
+    private static func send(
+        _ server: HTTPServer, _ method: String, _ path: String, body: String? = nil, more: [(String, String)] = []
+    ) async throws -> HTTPClientResponse {
+        let url = "http://127.0.0.1:\(server.port)\(path)"
+        let token = try TestTokens.make()
+        return try await onThread {
+            var client = try HTTPClient.open()
+            return try client.send(
+                HTTPClientRequest(
+                    method, url,
+                    headers: [
+                        ("Host", "clouds.example"), ("Authorization", "Bearer \(token)"),
+                        ("Content-Type", "application/json"),
+                    ] + more, body: body.map { Array($0.utf8) }))
+        }
+    }
+
+    private static func stop(_ server: HTTPServer) async throws {
+        try await onThread { server.stop(grace: .seconds(5)) }
+    }
+
+    @Test func `a purchase goes in and out over HTTP`() async throws {
+        let door = try TestDoor(Samples.everything)
+        let server = try Self.start(door)
+        let response = try await Self.send(server, "POST", "/api/iap/apple/verify", body: Samples.verifyBody)
+        #expect(response.status == 200)
+        #expect(try JSONReader.parseObject(response.body)["status"] == "GRANTED")
+        #expect(response.header("X-Request-Id")?.count == 36)
+        try await Self.stop(server)
+    }
+
+    @Test func `what the server refuses is a problem with a request id (S09, S51)`() async throws {
+        let door = try TestDoor(Samples.everything)
+        let server = try Self.start(door)
+        let large = String(repeating: "a", count: 5_000)
+        let cases: [(HTTPClientResponse, Int, String)] = [
+            (try await Self.send(server, "POST", "/api/iap/orders", body: large), 413, "PAYLOAD_TOO_LARGE"),
+            (
+                try await Self.send(
+                    server, "POST", "/api/iap/orders", body: "{}", more: [("Content-Encoding", "gzip")]), 415,
+                "UNSUPPORTED_MEDIA_TYPE"
+            ),
+            (try await Self.send(server, "GET", "/a%00b"), 400, "MALFORMED_REQUEST"),
+        ]
+        for (response, status, code) in cases {
+            #expect(response.status == status)
+            #expect(response.header("Content-Type") == "application/problem+json")
+            let body = try JSONReader.parseObject(response.body)
+            #expect(body["code"]?.stringValue == code)
+            #expect(body["requestId"]?.stringValue == response.header("X-Request-Id"))
+        }
+        #expect(door.asker.asked.isEmpty)
+        try await Self.stop(server)
+    }
+
+    @Test func `a request too many is refused at once while the others wait (S42)`() async throws {
+        let gate = Gate()
+        let door = try TestDoor(asker: WaitingAsker(gate: gate))
+        let server = try Self.start(door, maximumInFlight: 1)
+        async let first = Self.send(server, "GET", "/api/wallet/balance")
+        try await eventually("the first request waits for its answer") { () async in gate.waiting == 1 }
+        let second = try await Self.send(server, "GET", "/api/wallet/balance")
+        #expect(second.status == 503)
+        #expect(second.header("Retry-After") == "1")
+        #expect(try JSONReader.parseObject(second.body)["code"] == "SERVICE_BUSY")
+        gate.open()
+        #expect(try await first.status == 200)
+        try await Self.stop(server)
+    }
+
+    @Test func `a stop lets requests in flight end`() async throws {
+        let gate = Gate()
+        let door = try TestDoor(asker: WaitingAsker(gate: gate))
+        let server = try Self.start(door)
+        async let answer = Self.send(server, "GET", "/api/wallet/balance")
+        try await eventually("the request waits for its answer") { () async in gate.waiting == 1 }
+        async let stopped: Void = Self.stop(server)
+        gate.open()
+        #expect(try await answer.status == 200)
+        try await stopped
+    }
+}
+
+extension GatewaySettings {
+    /// A free port of the loopback interface.
+    static var forTests: GatewaySettings {
+        var reader = SettingsReader(service: "gateway", environment: ["PURSER_GATEWAY_APPS": "apps"])
+        var settings = GatewaySettings(&reader)
+        settings.port = 0
+        return settings
+    }
+}
+
+/// Holds askers until it is opened.
+final class Gate: Sendable {
+    private let state = Mutex<(isOpen: Bool, held: [CheckedContinuation<Void, Never>])>((false, []))
+
+    var waiting: Int { state.withLock { $0.held.count } }
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.held.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let held = state.withLock { state in
+            state.isOpen = true
+            defer { state.held = [] }
+            return state.held
+        }
+        for continuation in held { continuation.resume() }
+    }
+}
+
+/// Answers with samples once its gate is open.
+struct WaitingAsker: Asker {
+    let gate: Gate
+
+    func ask<Question: Message, Answer: Message>(
+        _ question: Question, expecting answer: Answer.Type, context: Requester.Context
+    ) async throws -> Answer {
+        await gate.pass()
+        guard let answer = try Samples.everything(question, context) as? Answer else {
+            throw RequestError.unreadableAnswer
+        }
+        return answer
+    }
+}
