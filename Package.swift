@@ -133,7 +133,9 @@ let package = Package(
                 "TestSupport",
             ]),
         tests("AppStore", ["AppStore", "AppStoreSimulation", "JOSE", "Crypto", "JSON", "TestSupport"]),
-        tests("AppStoreSimulation", ["AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "TestSupport"]),
+        tests(
+            "AppStoreSimulation",
+            ["AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPServer", "HTTPClient", "TestSupport"]),
         tests(
             "Gateway",
             [

@@ -1,0 +1,178 @@
+import Crypto
+import JSON
+
+/// Apple's side of purchases: issues transaction ids, signs, remembers who bought what and what apps have finished,
+/// refunds. Every change is on disk before it is answered, so `kill -9` loses nothing that was said.
+///
+/// It belongs to one thread at a time and blocks it for the time of an fsync.
+public struct SimulatedStore {
+    /// Signs; its authority's root is what a verifier must trust.
+    public let signer: TransactionSigner
+    private var books: StoreBooks
+    private let now: @Sendable () -> Int64
+    private var lastTransactionID: Int64
+    private var lastDate: Int64 = 0
+
+    /// Ids begin above 2^53: a client that takes them for JavaScript numbers shows at once.
+    static let firstTransactionID: Int64 = 9_007_199_254_740_993
+    /// A new store begins somewhere in this range above the first id, so that two stores hardly share ids.
+    private static let range: ClosedRange<Int64> = 0...1_000_000_000_000_000
+
+    /// Opens the store in `directory` (made if missing, mode 0700), with the authority kept in it.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public static func open(in directory: String, now: @escaping @Sendable () -> Int64 = WallClock.milliseconds)
+        throws(StoreError) -> SimulatedStore
+    {
+        try DurableFile.makeDirectory(directory)
+        let authority: SimulatedAuthority
+        do {
+            authority = try SimulatedAuthority.loadOrGenerate(in: directory)
+        } catch {
+            throw .storage(path: directory, problem: "the authority cannot be loaded: \(error.code)")
+        }
+        return try SimulatedStore(signer: TransactionSigner(authority), in: directory, now: now)
+    }
+
+    /// Opens the store in an existing folder with a signer made elsewhere.
+    public init(
+        signer: TransactionSigner, in directory: String, now: @escaping @Sendable () -> Int64 = WallClock.milliseconds
+    ) throws(StoreError) {
+        self.signer = signer
+        self.now = now
+        books = try StoreBooks(in: directory)
+        // Ids that callers chose themselves lie outside of this range and do not count.
+        let own = Self.firstTransactionID...(Self.firstTransactionID + 2 * Self.range.upperBound)
+        lastTransactionID =
+            books.records.values.compactMap { Int64($0.transactionID) }.filter { own.contains($0) }.max()
+            ?? Self.firstTransactionID + Int64.random(in: Self.range)
+    }
+
+    /// Buys, or waits for a parent.
+    public mutating func purchase(_ request: PurchaseRequest) throws(StoreError) -> PurchaseResult {
+        try request.validate()
+        guard !request.needsApproval else {
+            let id = try randomID()
+            try books.saveWaiting(request, id: id)
+            return .pending(id: id)
+        }
+        return .purchased(try issue(request))
+    }
+
+    /// A parent decides on a purchase that waits: the transaction, or nil if it was declined.
+    public mutating func decide(pendingID: String, isApproved: Bool) throws(StoreError) -> SignedPurchase? {
+        guard var request = books.pending[pendingID] else { throw .unknownPending }
+        request.needsApproval = false
+        // Issued first: a crash in between leaves a purchase that can be approved again, never a paid one that is lost.
+        let purchase = isApproved ? try issue(request) : nil
+        try books.removeWaiting(id: pendingID)
+        return purchase
+    }
+
+    /// The transactions an Apple account has bought and no app has finished, oldest first: `Transaction.unfinished`.
+    public func unfinished(appleAccount: String, environment: String) throws(StoreError) -> [SignedPurchase] {
+        let records = books.records.values.filter {
+            $0.appleAccount == appleAccount && $0.environment == environment && !$0.isFinished
+        }
+        var purchases: [SignedPurchase] = []
+        for record in records.sorted(by: { Self.isOlder($0, $1) }) { purchases.append(try signed(record)) }
+        return purchases
+    }
+
+    /// One transaction in its newest statement.
+    public func transaction(_ transactionID: String, environment: String) throws(StoreError) -> SignedPurchase {
+        guard let record = books.record(transactionID, environment) else { throw .unknownTransaction }
+        return try signed(record)
+    }
+
+    /// The app has delivered. Finishing twice is no error, as in StoreKit.
+    public mutating func finish(_ transactionID: String, environment: String) throws(StoreError) {
+        guard var record = books.record(transactionID, environment) else { throw .unknownTransaction }
+        guard !record.isFinished else { return }
+        record.isFinished = true
+        try books.save(record)
+    }
+
+    /// Refunds a share in per cent (100 = all of it), or takes the refund back (0); a newer statement is signed.
+    public mutating func refund(_ transactionID: String, environment: String, percentage: Int64 = 100)
+        throws(StoreError) -> SignedPurchase
+    {
+        guard (0...100).contains(percentage) else {
+            throw .invalid(field: "percentage", problem: "must be a whole number from 0 to 100")
+        }
+        guard var record = books.record(transactionID, environment) else { throw .unknownTransaction }
+        let date = nextDate(after: record.payload["signedDate"]?.intValue ?? 0)
+        record.payload = Self.refunded(record.payload, percentage: percentage, date: date)
+        try books.save(record)
+        return try signed(record)
+    }
+
+    // MARK: - Issuing
+
+    private mutating func issue(_ request: PurchaseRequest) throws(StoreError) -> SignedPurchase {
+        let date = nextDate(after: 0)
+        lastTransactionID += Int64.random(in: 1...1_000)
+        var transaction = SimulatedTransaction(
+            transactionID: String(lastTransactionID), bundleID: request.bundleID, productID: request.productID,
+            purchaseDate: date, type: request.type, environment: request.environment, quantity: request.quantity,
+            appAccountToken: request.appAccountToken?.lowercased())
+        transaction.overrides = request.fields
+        let payload = transaction.json
+        // An id set by the caller is the key where it can be one; whatever else is in the payload is only signed.
+        let id = payload["transactionId"]?.stringValue.flatMap { Self.isID($0) ? $0 : nil } ?? String(lastTransactionID)
+        guard books.record(id, request.environment) == nil else { throw .transactionExists }
+        let record = StoreRecord(
+            transactionID: id, environment: request.environment, appleAccount: request.appleAccount, payload: payload,
+            isFinished: false)
+        try books.save(record)
+        return try signed(record)
+    }
+
+    private func signed(_ record: StoreRecord) throws(StoreError) -> SignedPurchase {
+        let bytes: [UInt8]
+        do {
+            bytes = try signer.sign(record.payload)
+        } catch {
+            throw .signing
+        }
+        return SignedPurchase(
+            transactionID: record.transactionID, environment: record.environment, appleAccount: record.appleAccount,
+            isFinished: record.isFinished, signedTransactionInfo: String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func refunded(_ payload: JSONObject, percentage: Int64, date: Int64) -> JSONObject {
+        let fields = ["revocationDate", "revocationReason", "revocationType", "revocationPercentage"]
+        var statement = JSONObject(payload.members.filter { !fields.contains($0.key) })
+        statement.set("signedDate", .integer(date))
+        guard percentage > 0 else { return statement }
+        statement.set("revocationDate", .integer(date))
+        statement.set("revocationReason", .integer(0))
+        statement.set("revocationType", .string(percentage == 100 ? "REFUND_FULL" : "REFUND_PRORATED"))
+        // Milliunits of a per cent: Apple's unit.
+        statement.set("revocationPercentage", .integer(percentage * 1_000))
+        return statement
+    }
+
+    /// Now, but never the same as or before an earlier statement: newer statements must be newer by their date.
+    private mutating func nextDate(after earlier: Int64) -> Int64 {
+        lastDate = max(now(), lastDate, earlier + 1)
+        return lastDate
+    }
+
+    private func randomID() throws(StoreError) -> String {
+        do {
+            return Hex.encode(try RandomBytes.generate(16))
+        } catch {
+            throw .signing
+        }
+    }
+
+    private static func isID(_ text: String) -> Bool {
+        (1...20).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    private static func isOlder(_ left: StoreRecord, _ right: StoreRecord) -> Bool {
+        let dates = (left.payload["purchaseDate"]?.intValue ?? 0, right.payload["purchaseDate"]?.intValue ?? 0)
+        return dates.0 == dates.1 ? left.transactionID < right.transactionID : dates.0 < dates.1
+    }
+}

@@ -1,0 +1,105 @@
+import JSON
+
+/// What the store knows of one transaction.
+struct StoreRecord: Sendable, Equatable {
+    /// Key.
+    let transactionID: String
+    /// Key.
+    let environment: String
+    /// Who paid.
+    let appleAccount: String
+    /// The newest statement, unsigned.
+    var payload: JSONObject
+    /// Whether the app finished it.
+    var isFinished: Bool
+}
+
+/// The store's books: a folder with one file a transaction and one a purchase that waits for approval.
+///
+///     <state>/transactions/<environment>-<transactionId>.json
+///     <state>/pending/<id>.json
+///
+/// Everything is in memory too; a file is written before the memory is changed. One thread.
+struct StoreBooks {
+    private let transactionsFolder: String
+    private let pendingFolder: String
+    private(set) var records: [String: StoreRecord] = [:]
+    private(set) var pending: [String: PurchaseRequest] = [:]
+
+    /// Opens the books in an existing folder, reading what is there.
+    init(in directory: String) throws(StoreError) {
+        transactionsFolder = directory + "/transactions"
+        pendingFolder = directory + "/pending"
+        for folder in [transactionsFolder, pendingFolder] {
+            try DurableFile.makeDirectory(folder)
+        }
+        for object in try Self.objects(in: transactionsFolder) {
+            let record = try Self.record(object.value, path: object.path)
+            records[Self.key(record.environment, record.transactionID)] = record
+        }
+        for object in try Self.objects(in: pendingFolder) {
+            guard let id = object.value["id"]?.stringValue, let request = object.value["request"]?.objectValue else {
+                throw .storage(path: object.path, problem: "is no waiting purchase")
+            }
+            pending[id] = try PurchaseRequest(request)
+        }
+    }
+
+    /// The record of a transaction.
+    func record(_ transactionID: String, _ environment: String) -> StoreRecord? {
+        records[Self.key(environment, transactionID)]
+    }
+
+    /// Adds or replaces a record, durably.
+    mutating func save(_ record: StoreRecord) throws(StoreError) {
+        let key = Self.key(record.environment, record.transactionID)
+        let object: JSONObject = [
+            "transactionId": .string(record.transactionID), "environment": .string(record.environment),
+            "appleAccount": .string(record.appleAccount), "finished": .bool(record.isFinished),
+            "payload": .object(record.payload),
+        ]
+        try DurableFile.write(JSONWriter.write(object), name: key + ".json", in: transactionsFolder)
+        records[key] = record
+    }
+
+    /// Keeps a purchase that waits for approval, durably.
+    mutating func saveWaiting(_ request: PurchaseRequest, id: String) throws(StoreError) {
+        let object: JSONObject = ["id": .string(id), "request": .object(request.json)]
+        try DurableFile.write(JSONWriter.write(object), name: id + ".json", in: pendingFolder)
+        pending[id] = request
+    }
+
+    /// Forgets a purchase that waited.
+    mutating func removeWaiting(id: String) throws(StoreError) {
+        try DurableFile.remove(name: id + ".json", in: pendingFolder)
+        pending[id] = nil
+    }
+
+    /// Ids are digits and environments one of two words: both are safe in file names.
+    private static func key(_ environment: String, _ transactionID: String) -> String {
+        "\(environment)-\(transactionID)"
+    }
+
+    private static func objects(in folder: String) throws(StoreError) -> [(path: String, value: JSONObject)] {
+        var objects: [(path: String, value: JSONObject)] = []
+        for name in try DurableFile.names(in: folder) {
+            let path = "\(folder)/\(name)"
+            guard let bytes = try DurableFile.read(path), let object = try? JSONReader.parseObject(bytes) else {
+                throw .storage(path: path, problem: "holds no JSON object")
+            }
+            objects.append((path, object))
+        }
+        return objects
+    }
+
+    private static func record(_ object: JSONObject, path: String) throws(StoreError) -> StoreRecord {
+        do throws(JSONError) {
+            return StoreRecord(
+                transactionID: try object.string("transactionId"), environment: try object.string("environment"),
+                appleAccount: try object.string("appleAccount"), payload: try object.object("payload"),
+                isFinished: try object.bool("finished"))
+        } catch {
+            throw .storage(path: path, problem: "is no transaction (\(error.description))")
+        }
+    }
+}
