@@ -70,7 +70,7 @@ struct SignedDataInspector {
             [
                 ("bundle id", payload.bundleID), ("transaction", payload.transactionID),
                 ("product", payload.productID), ("quantity", String(payload.quantity)),
-                ("revoked at", payload.revocationDate.map { "\($0) ms" }),
+                ("revoked at", payload.revocationDate.map { UTCTime.text($0 / 1000) }),
             ])
     }
 
@@ -91,7 +91,7 @@ struct SignedDataInspector {
     ) -> Facts {
         var all: [(String, String?)] = [("kind", kind.rawValue), ("environment", verified.environment.rawValue)]
         all += lines
-        all.append(("signed at", verified.signedDate.map { "\($0) ms since 1970" } ?? "not said"))
+        all.append(("signed at", verified.signedDate.map { UTCTime.text($0 / 1000) } ?? "not said"))
         all.append(("signed by", verified.signer.subject))
         return Facts(
             lines: all.compactMap { name, value in value.map { "\(name): \(Self.printable($0))" } }, namesApp: namesApp)

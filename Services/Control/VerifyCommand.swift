@@ -60,7 +60,7 @@ enum VerifyCommand {
             output("valid: signed under a trusted root, every check asked for passed")
             return valid
         } catch {
-            claims(bytes, output)
+            claims(bytes, isProven: provenBefore.contains(error.check), output)
             show(VerificationReport(error, notAsked: notAsked), output)
             output("invalid: \(error.reason.rawValue): \(error)")
             if error.isTransient { output("The same data may be accepted later.") }
@@ -79,13 +79,17 @@ enum VerifyCommand {
         text + String(repeating: " ", count: max(1, width - text.count))
     }
 
+    /// Failures of these checks come after signature and chain were found good.
+    private static let provenBefore: [VerificationCheck] = [.clock, .kind, .app, .environment, .fields]
+
     /// What refused data says of itself: worth nothing as proof, but it helps to find out what was sent.
-    private static func claims(_ bytes: [UInt8], _ output: (String) -> Void) {
+    private static func claims(_ bytes: [UInt8], isProven: Bool, _ output: (String) -> Void) {
         guard let jws = try? CompactJWS(bytes), let payload = try? jws.decodePayload(),
             let object = try? JSONReader.parseObject(payload)
         else { return }
         let kind = PayloadKind.detect(object)
-        output("claims to be: \(kind?.rawValue ?? "none of the known kinds") (not proven)")
+        let name = kind?.rawValue ?? "none of the known kinds"
+        output(isProven ? "kind: \(name)" : "claims to be: \(name) (not proven)")
         let environment = object[kind == .appTransaction ? "receiptType" : "environment"]?.stringValue
         if let environment, ["Xcode", "LocalTesting"].contains(environment) { output(neverAccepted(environment)) }
     }

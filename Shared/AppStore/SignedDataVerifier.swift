@@ -90,21 +90,24 @@ public struct SignedDataVerifier {
             }
         }
         let (leaf, intermediate) = try chains.certificates(x5c: Self.x5c(of: jws))
-        let verifier = try Self.signatureVerifier(chains.key(of: leaf))
-        // The validity is not known yet, and not used before the chain is verified.
-        let stranger = VerifiedSigner(
-            headerSegment: Array(jws.headerSegment), verifier: verifier, validity: leaf.validity, leaf: leaf)
-        var chain: CertificateChain?
+        let stranger = try Self.signer(of: jws, leaf: leaf, key: chains.key(of: leaf))
         let result = try authenticate(jws, signer: stranger, as: expected, now: now) {
             (time) throws(VerificationFailure) in
-            chain = try chains.verify(leaf: leaf, intermediate: intermediate, at: time)
+            stranger.validity = try chains.verify(leaf: leaf, intermediate: intermediate, at: time).validity
         }
-        if let chain {
-            cache.insert(
-                VerifiedSigner(
-                    headerSegment: stranger.headerSegment, verifier: verifier, validity: chain.validity, leaf: leaf))
-        }
+        // Only here: whatever failed before, its signer is forgotten. Bad claims under a good chain come later.
+        cache.insert(stranger)
         return result
+    }
+
+    private static func signer(
+        of jws: CompactJWS, leaf: Certificate, key: P256.PublicKey
+    ) throws(VerificationFailure) -> VerifiedSigner {
+        do {
+            return try VerifiedSigner(headerSegment: Array(jws.headerSegment), key: key, leaf: leaf)
+        } catch {
+            throw VerificationFailure(.unavailable, .signature, "\(error)")
+        }
     }
 
     private func cut(_ bytes: [UInt8], _ expected: PayloadKind?) throws(VerificationFailure) -> CompactJWS {
@@ -137,22 +140,12 @@ public struct SignedDataVerifier {
         }
     }
 
-    private static func signatureVerifier(
-        _ key: P256.PublicKey
-    ) throws(VerificationFailure) -> P256.SignatureVerifier {
-        do {
-            return try P256.SignatureVerifier(key)
-        } catch {
-            throw VerificationFailure(.unavailable, .signature, "\(error)")
-        }
-    }
-
     /// Signature, payload, date, chain (by `checkChain`, at seconds since 1970), clock.
     private func authenticate(
         _ jws: CompactJWS, signer: VerifiedSigner, as expected: PayloadKind?, now: Int64,
         checkChain: (Int64) throws(VerificationFailure) -> Void
     ) throws(VerificationFailure) -> Authenticated {
-        let signature = try Self.verifiedSignature(of: jws, by: signer.verifier)
+        let signature = try Self.verifiedSignature(of: jws, by: signer)
         let payload: [UInt8]
         let object: JSONObject
         do {
@@ -188,7 +181,7 @@ public struct SignedDataVerifier {
     }
 
     private static func verifiedSignature(
-        of jws: CompactJWS, by verifier: P256.SignatureVerifier
+        of jws: CompactJWS, by signer: VerifiedSigner
     ) throws(VerificationFailure) -> [UInt8] {
         let signature: [UInt8]
         do {
@@ -199,7 +192,7 @@ public struct SignedDataVerifier {
         guard signature.count == P256.signatureByteCount else {
             throw VerificationFailure(.signature, .signature, "it has \(signature.count) bytes instead of 64")
         }
-        guard verifier.isValidSignature(signature, for: jws.signingInput) else {
+        guard signer.isValidSignature(signature, of: jws) else {
             throw VerificationFailure(.signature, .signature, "it does not fit the data and the certificate's key")
         }
         return signature

@@ -1,7 +1,7 @@
 /// Times for people, without Foundation.
-enum UTCTime {
+public enum UTCTime {
     /// `2026-11-30T12:34:56Z` for seconds since 1970 (proleptic Gregorian calendar).
-    static func text(_ seconds: Int64) -> String {
+    public static func text(_ seconds: Int64) -> String {
         // Certificates and payloads stay far inside these years; others are shown as a number.
         guard (-62_135_596_800...253_402_300_799).contains(seconds) else { return "\(seconds) s" }
         let days = (Double(seconds) / 86400).rounded(.down)

@@ -1,23 +1,33 @@
 import Crypto
+import JOSE
 
-/// A signer whose chain was verified to a pinned root, with its key ready for use. Belongs to one thread.
+/// A signer with its key ready for use; trusted once its chain was verified, which is when the cache gets it.
+/// Belongs to one thread.
 final class VerifiedSigner {
     /// The header text that names this signer, byte for byte.
     let headerSegment: [UInt8]
-    /// Checks signatures of the leaf's key.
-    let verifier: P256.SignatureVerifier
-    /// The time in which leaf, intermediate and root are all valid.
-    let validity: Certificate.Validity
     /// The leaf, for reports and metrics.
     let leaf: Certificate
+    /// The time in which leaf, intermediate and root are all valid; the leaf's own until the chain was verified.
+    var validity: Certificate.Validity
+    private let verifier: P256.SignatureVerifier
+    /// The header's hash, to go on from: hashing 4 KB again would be half of what is not the signature itself.
+    private let hashedHeader: SHA256Prefix
 
-    init(
-        headerSegment: [UInt8], verifier: P256.SignatureVerifier, validity: Certificate.Validity, leaf: Certificate
-    ) {
+    init(headerSegment: [UInt8], key: P256.PublicKey, leaf: Certificate) throws(CryptoError) {
         self.headerSegment = headerSegment
-        self.verifier = verifier
-        self.validity = validity
         self.leaf = leaf
+        validity = leaf.validity
+        verifier = try P256.SignatureVerifier(key)
+        hashedHeader = try SHA256Prefix(headerSegment)
+    }
+
+    /// Whether `signature` is the leaf key's over `jws`, whose header must be this signer's.
+    func isValidSignature(_ signature: [UInt8], of jws: CompactJWS) -> Bool {
+        guard let digest = hashedHeader.hash(appending: jws.signingInput.dropFirst(headerSegment.count)) else {
+            return false
+        }
+        return verifier.isValidSignature(signature, digest: digest)
     }
 }
 

@@ -1,3 +1,4 @@
+import Glibc
 public import JSON
 
 /// Why a text is no acceptable compact JWS.
@@ -84,7 +85,7 @@ public struct CompactJWS: Sendable {
     /// Cuts `bytes` at its two dots.
     public init(_ bytes: [UInt8], limits: Limits = Limits()) throws(JWSError) {
         guard bytes.count <= limits.maximumBytes else { throw .tooLarge(limit: limits.maximumBytes) }
-        let dots = bytes.withUnsafeBufferPointer { Self.dots(in: $0) }
+        let dots = bytes.withUnsafeBytes { Self.dots(in: $0) }
         guard let first = dots.first, let second = dots.second, dots.count == 2 else {
             throw .segmentCount(bytes.isEmpty ? 0 : dots.count + 1)
         }
@@ -97,11 +98,18 @@ public struct CompactJWS: Sendable {
         payloadEnd = second
     }
 
-    private static func dots(in bytes: UnsafeBufferPointer<UInt8>) -> (first: Int?, second: Int?, count: Int) {
+    /// Found by `memchr`, which looks at many bytes at once: the header alone has thousands.
+    private static func dots(in bytes: UnsafeRawBufferPointer) -> (first: Int?, second: Int?, count: Int) {
+        guard let base = bytes.baseAddress else { return (nil, nil, 0) }
         var found: (first: Int?, second: Int?, count: Int) = (nil, nil, 0)
-        for index in bytes.indices where bytes[index] == UInt8(ascii: ".") {
+        var start = 0
+        while start < bytes.count,
+            let dot = memchr(base + start, Int32(UInt8(ascii: ".")), bytes.count - start)
+        {
+            let index = UnsafeRawPointer(dot) - base
             found.count += 1
             if found.count == 1 { found.first = index } else if found.count == 2 { found.second = index }
+            start = index + 1
         }
         return found
     }

@@ -35,9 +35,8 @@ import Testing
     @Test func `the least recently used signer goes first`() throws {
         func signer(_ name: UInt8) throws -> VerifiedSigner {
             let authority = try World.shared.get()
-            let verifier = try P256.SignatureVerifier(authority.leafKey.publicKey())
-            return VerifiedSigner(
-                headerSegment: [name], verifier: verifier, validity: authority.leaf.validity, leaf: authority.leaf)
+            return try VerifiedSigner(
+                headerSegment: [name], key: authority.leafKey.publicKey(), leaf: authority.leaf)
         }
         var cache = VerifiedSignerCache(capacity: 2)
         cache.insert(try signer(1))
@@ -54,9 +53,7 @@ import Testing
         let header = (0..<100).map { UInt8($0) }
         var cache = VerifiedSignerCache(capacity: 2)
         cache.insert(
-            VerifiedSigner(
-                headerSegment: header, verifier: try P256.SignatureVerifier(authority.leafKey.publicKey()),
-                validity: authority.leaf.validity, leaf: authority.leaf))
+            try VerifiedSigner(headerSegment: header, key: authority.leafKey.publicKey(), leaf: authority.leaf))
         #expect(cache.signer(for: header[...]) != nil)
         #expect(cache.signer(for: header.dropLast()) == nil)
         for index in header.indices {

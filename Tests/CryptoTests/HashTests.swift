@@ -13,6 +13,14 @@ import Testing
         #expect(Hex.encode(SHA256.hash(padded[1..<padded.count - 1])) == expected)
     }
 
+    @Test func `a hashed beginning can be continued many times`() throws {
+        let prefix = try SHA256Prefix(Array("header".utf8))
+        for rest in ["", ".payload", ".another payload", ".payload"] {
+            #expect(prefix.hash(appending: Array(rest.utf8)[...]) == SHA256.hash("header" + rest))
+        }
+        #expect(try SHA256Prefix([]).hash(appending: []) == SHA256.hash([]))
+    }
+
     @Test func `HMAC-SHA-256 gives the values of RFC 4231`() {
         let first = HMAC.sha256(key: [UInt8](repeating: 0x0b, count: 20), Array("Hi There".utf8))
         #expect(Hex.encode(first) == "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7")
