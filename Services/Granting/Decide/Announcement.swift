@@ -1,0 +1,27 @@
+import Messages
+
+/// A fact that a decision brought about, before it has a row.
+struct Announcement: Sendable, Equatable {
+    /// The possible bodies.
+    enum Body: Sendable, Equatable {
+        /// Delivered.
+        case granted(PurchaseGranted)
+        /// Waits.
+        case held(PurchaseHeld)
+        /// The revoked share changed and assets moved.
+        case clawedBack(PurchaseClawedBack)
+        /// An order and its token exist.
+        case orderCreated(OrderCreated)
+        /// A spend was decided.
+        case spendDecided(SpendDecided)
+    }
+
+    /// What became true.
+    var body: Body
+    /// What it is about, unique within its type.
+    var key: String
+    /// Which change of `key` it is.
+    var revision: Int64 = 0
+    /// Apple's book, where it is about a purchase.
+    var environment: StoreEnvironment?
+}

@@ -1,0 +1,133 @@
+import Messages
+
+/// Clawback by target: the revoked share of the newest statement is a target, and each change moves only the difference
+/// to what was taken so far. Refund, larger refund, reversal and refund again need no cases of their own.
+extension Books {
+    /// Makes the wallet reflect the revoked share now known of a grant's purchase.
+    ///
+    /// Returns the fact if anything changed. A reversal whose amount would overflow the account is left for later: the
+    /// difference stays, and the next statement finds it.
+    mutating func catchUp(_ key: TransactionKey, cause: MessageID) -> Announcement? {
+        guard var grant = grants[key] else { return nil }
+        let target = revokedShare(of: grant)
+        guard target != grant.appliedShare else { return nil }
+        let parts = lots(of: key)
+        let moves = parts.map { Amounts.share(target, of: $0.amount) - Amounts.share(grant.appliedShare, of: $0.amount) }
+        for (lot, move) in zip(parts, moves) where move < 0 {
+            guard !balance(lot.account).addingReportingOverflow(-move).overflow else { return nil }
+        }
+        let isRefund = target > grant.appliedShare
+        grant.revision += 1
+        grant.appliedShare = target
+        grants[key] = grant
+        changes.changedGrants.insert(key)
+        let sourceID = "\(key.transactionID)/\(grant.revision)"
+        var taken: [AssetAmount] = []
+        var owed: [AssetAmount] = []
+        for (lot, move) in zip(parts, moves) {
+            let (moved, debt) =
+                isRefund
+                ? takeBack(move, grantedAs: lot, sourceID, cause) : giveBack(-move, grantedAs: lot, sourceID, cause)
+            taken.append(AssetAmount(asset: lot.key.asset, amount: moved))
+            owed.append(AssetAmount(asset: lot.key.asset, amount: debt))
+        }
+        let body = PurchaseClawedBack(
+            customer: grant.customer, transactionID: key.transactionID, revokedShare: target, revision: grant.revision,
+            taken: taken, owed: owed, balances: balances(of: grant.customer))
+        return Announcement(
+            body: .clawedBack(body), key: key.description, revision: grant.revision, environment: key.environment)
+    }
+
+    /// The share that the newest statement takes back; of a non-consumable, the newest over all transactions of its chain
+    /// that are its customer's.
+    func revokedShare(of grant: Grant) -> Int64 {
+        guard grant.kind == .nonConsumable else { return purchases[grant.key]?.statement.revokedShare ?? 0 }
+        return newestStatement(of: grant.originalTransactionID, grant.key.environment, ownedBy: grant.customer)?
+            .revokedShare ?? 0
+    }
+
+    /// The newest statement about any transaction of a chain that belongs to a customer.
+    func newestStatement(
+        of original: TransactionID, _ environment: StoreEnvironment, ownedBy customer: CustomerID
+    ) -> VerifiedTransaction? {
+        var newest: VerifiedTransaction?
+        for purchase in purchases.values where purchase.owner == customer {
+            let statement = purchase.statement
+            guard statement.originalTransactionID == original, statement.environment == environment else { continue }
+            if newest.map({ statement.isNewer(than: $0) }) ?? true { newest = statement }
+        }
+        return newest
+    }
+
+    /// Own lot first, then the customer's other lots of the same environment, oldest first, to zero; the rest is a debt.
+    private mutating func takeBack(
+        _ amount: Int64, grantedAs own: Lot, _ sourceID: String, _ cause: MessageID
+    ) -> (taken: Int64, owed: Int64) {
+        let refunded = own.key.purchase
+        var rest = amount
+        rest -= draw(rest, from: own.key, .clawback, sourceID: sourceID, refunded: refunded)
+        for key in lotOrder[own.account] ?? [] where rest > 0 && key.purchase.environment == refunded.environment {
+            guard lots[key]?.isFrozen == false else { continue }
+            rest -= draw(rest, from: key, .clawback, sourceID: sourceID, refunded: refunded)
+        }
+        let taken = amount - rest
+        _ = post(
+            LedgerRow(
+                account: own.account, direction: .out, amount: taken, balanceAfter: 0, source: .refund,
+                sourceID: sourceID, environment: refunded.environment,
+                remark: remark("Apple refund", refunded), cause: cause))
+        if rest > 0 {
+            var debt = debts[own.key] ?? Debt(key: own.key, customer: own.customer, amount: 0)
+            debt.amount += rest
+            debts[own.key] = debt
+            changes.debts.insert(own.key)
+        }
+        return (taken, rest)
+    }
+
+    /// Cancels the debt first, then refills the lots that this purchase's refunds drew, the last drawn first.
+    private mutating func giveBack(
+        _ amount: Int64, grantedAs own: Lot, _ sourceID: String, _ cause: MessageID
+    ) -> (taken: Int64, owed: Int64) {
+        let refunded = own.key.purchase
+        var cancelled: Int64 = 0
+        if var debt = debts[own.key], debt.open > 0 {
+            cancelled = min(amount, debt.open)
+            debt.amount -= cancelled
+            debts[own.key] = debt
+            changes.debts.insert(own.key)
+        }
+        var rest = amount - cancelled
+        for (key, drawn) in drawnLots(by: refunded, own.key.asset) where rest > 0 {
+            let part = min(rest, drawn)
+            refill(part, into: key, sourceID: sourceID, refunded: refunded)
+            rest -= part
+        }
+        let returned = amount - cancelled - rest
+        _ = post(
+            LedgerRow(
+                account: own.account, direction: .into, amount: returned, balanceAfter: 0, source: .refundReversed,
+                sourceID: sourceID, environment: refunded.environment,
+                remark: remark("Apple refund reversed", refunded), cause: cause))
+        return (-returned, -cancelled)
+    }
+
+    /// What refunds of a purchase still hold of each lot, the lot drawn last first.
+    private func drawnLots(by refunded: TransactionKey, _ asset: AssetID) -> [(LotKey, Int64)] {
+        var order: [LotKey] = []
+        var amounts: [LotKey: Int64] = [:]
+        for draw in clawbackDraws[refunded] ?? [] where draw.lot.asset == asset && draw.kind == .clawback {
+            amounts[draw.lot, default: 0] += draw.amount
+            guard draw.amount > 0 else { continue }
+            order.removeAll { $0 == draw.lot }
+            order.append(draw.lot)
+        }
+        return order.reversed().compactMap { key in
+            amounts[key].flatMap { $0 > 0 ? (key, $0) : nil }
+        }
+    }
+
+    private func remark(_ what: String, _ key: TransactionKey) -> String {
+        "\(what): \(grants[key]?.productID.rawValue ?? key.transactionID.rawValue)"
+    }
+}

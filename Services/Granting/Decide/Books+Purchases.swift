@@ -1,0 +1,111 @@
+import Messages
+
+/// The decision on a purchase, check by check.
+extension Books {
+    /// Decides one verified purchase.
+    mutating func decide(_ submission: Submission) -> PurchaseDecision {
+        let key = submission.transaction.key
+        let isNews = record(submission)
+        var facts: [Announcement] = []
+        guard let purchase = purchases[key] else { return PurchaseDecision() }
+        if let grantKey = purchase.grantKey, let grant = grants[grantKey] {
+            freezeIfTokenIsForeign(purchase, grant)
+            if let fact = catchUp(grantKey, cause: submission.cause) { facts.append(fact) }
+            return PurchaseDecision(answer: answer(submission, grantKey), announcements: facts)
+        }
+        switch claim(purchase, by: submission) {
+        case .refused(let code, let event):
+            // Whoever brought the news: a refund reversed may let the true owner have it.
+            if isNews, let owner = purchase.owner {
+                _ = deliver(
+                    key, to: owner, order: purchase.submittedOrder, isClaimedByCaller: purchase.isClaimedByCaller,
+                    submission, &facts)
+            }
+            return PurchaseDecision(answer: refusal(code, event), announcements: facts)
+        case .unclaimed:
+            return PurchaseDecision()
+        case .tokenRequired:
+            let held = hold(key, .tokenRequired, for: nil, submission, &facts)
+            return PurchaseDecision(answer: answer(submission, held), announcements: facts)
+        case .owner(let owner, let order, let isClaimedByCaller):
+            let delivery = deliver(
+                key, to: owner, order: order, isClaimedByCaller: isClaimedByCaller, submission, &facts)
+            return PurchaseDecision(answer: answer(submission, delivery), announcements: facts)
+        }
+    }
+
+    /// The newest signed statement wins, whatever brought it. Tells whether this one changed anything.
+    private mutating func record(_ submission: Submission) -> Bool {
+        let key = submission.transaction.key
+        guard var purchase = purchases[key] else {
+            purchases[key] = Purchase(statement: submission.transaction, app: submission.app)
+            changes.purchases.insert(key)
+            return true
+        }
+        let before = purchase
+        let isNewer = purchase.adopt(submission.transaction)
+        if purchase != before {
+            purchases[key] = purchase
+            changes.purchases.insert(key)
+        }
+        return isNewer
+    }
+
+    /// A signed token of somebody else turned up after the first caller got the purchase: what is left of it stays
+    /// where it is, unspendable, until an operator has looked.
+    private mutating func freezeIfTokenIsForeign(_ purchase: Purchase, _ grant: Grant) {
+        guard let token = owner(ofToken: purchase.statement.appAccountToken, in: purchase.app),
+            token.customer != grant.customer
+        else { return }
+        freezeLots(of: grant.key)
+    }
+
+    private func answer(_ submission: Submission, _ delivery: Delivery) -> PurchaseAnswered? {
+        let statement = submission.transaction
+        switch delivery {
+        case .granted(let grant), .delivered(by: let grant): return answer(submission, grant)
+        case .revoked:
+            guard submission.caller != nil else { return nil }
+            return PurchaseAnswered(
+                status: .refused, code: .transactionAlreadyRevoked, mayFinish: true,
+                transactionID: statement.transactionID, productID: statement.productID,
+                revokedShare: VerifiedTransaction.wholeShare)
+        case .held(let reason):
+            guard submission.caller != nil else { return nil }
+            return PurchaseAnswered(
+                status: .held, code: reason.answerCode, reason: reason.rawValue, mayFinish: reason == .familyShared,
+                transactionID: statement.transactionID, productID: statement.productID,
+                securityEvent: reason == .sandboxPolicy ? .sandboxPurchase : nil)
+        }
+    }
+
+    /// The answer from a grant's state: its owner sees it, everybody else learns nothing.
+    private func answer(_ submission: Submission, _ key: TransactionKey) -> PurchaseAnswered? {
+        guard let caller = submission.caller, let grant = grants[key] else { return nil }
+        guard grant.customer == caller else { return refusal(.transactionAlreadyBound, .bindingConflict) }
+        let amounts = lots(of: key).map { AssetAmount(asset: $0.key.asset, amount: $0.amount) }
+        let isRevoked = revokedShare(of: grant) == VerifiedTransaction.wholeShare
+        return PurchaseAnswered(
+            status: isRevoked ? .refused : grant.cause == submission.cause ? .granted : .alreadyGranted,
+            code: isRevoked ? .transactionAlreadyRevoked : nil, mayFinish: true,
+            transactionID: submission.transaction.transactionID, productID: grant.productID, amounts: amounts,
+            revokedShare: revokedShare(of: grant), balances: balances(of: caller))
+    }
+
+    private func refusal(_ code: AnswerCode, _ event: SecurityEvent?) -> PurchaseAnswered {
+        PurchaseAnswered(status: .refused, code: code, mayFinish: false, securityEvent: event)
+    }
+}
+
+extension HeldReason {
+    /// The code a client gets while a purchase waits for this reason.
+    var answerCode: AnswerCode {
+        switch self {
+        case .unknownProduct: .unknownAppleProductID
+        case .sandboxPolicy: .sandboxNotAllowed
+        case .familyShared: .familySharedNotGranted
+        case .tokenRequired: .appAccountTokenRequired
+        case .productTypeMismatch, .amountOverflow, .notDeliverable: .underReview
+        }
+    }
+}

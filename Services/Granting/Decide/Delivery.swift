@@ -1,0 +1,167 @@
+import Messages
+
+/// What delivering a purchase to its owner came to.
+enum Delivery: Equatable {
+    /// In the wallet now.
+    case granted(TransactionKey)
+    /// A restored non-consumable whose first transaction was delivered before.
+    case delivered(by: TransactionKey)
+    /// All of it was taken back before it could be delivered.
+    case revoked
+    /// Not now.
+    case held(HeldReason)
+}
+
+extension Books {
+    /// Delivers a purchase without a grant to `owner`, or finds why not. Facts are appended to `facts`.
+    mutating func deliver(
+        _ key: TransactionKey, to owner: CustomerID, order: OrderNumber?, isClaimedByCaller: Bool,
+        _ submission: Submission, _ facts: inout [Announcement]
+    ) -> Delivery {
+        guard var purchase = purchases[key] else { return .revoked }
+        let statement = purchase.statement
+        purchase.owner = owner
+        purchase.isClaimedByCaller = isClaimedByCaller
+        purchase.submittedOrder = order
+        if statement.isNonConsumable, !statement.isFamilyShared {
+            let chain = NonConsumableKey(
+                environment: key.environment, originalTransactionID: statement.originalTransactionID, customer: owner)
+            if let first = nonConsumables[chain] {
+                purchase.deliveredBy = first.transactionID
+                settle(purchase, nil, &facts)
+                if let fact = catchUp(first, cause: submission.cause) { facts.append(fact) }
+                return .delivered(by: first)
+            }
+        }
+        if revokedShareKnown(purchase, owner) == VerifiedTransaction.wholeShare {
+            settle(purchase, nil, &facts)
+            return .revoked
+        }
+        if statement.environment == .sandbox, !catalog(of: purchase.app).allowsSandbox(for: customers[owner]?.userID) {
+            return hold(key, .sandboxPolicy, for: owner, submission, &facts)
+        }
+        return grant(purchase, to: owner, order, submission.cause, &facts)
+    }
+
+    /// Remembers that a purchase waits for a change of policy, and for whom. Its owner is not bound by that.
+    mutating func hold(
+        _ key: TransactionKey, _ reason: HeldReason, for beneficiary: CustomerID?, _ submission: Submission,
+        _ facts: inout [Announcement]
+    ) -> Delivery {
+        guard var purchase = purchases[key] else { return .held(reason) }
+        if let caller = submission.caller, beneficiary == nil || caller == beneficiary {
+            purchase.submitter = caller
+            purchase.submittedOrder = submission.orderNumber
+        }
+        settle(purchase, reason, &facts)
+        return .held(reason)
+    }
+
+    private func revokedShareKnown(_ purchase: Purchase, _ owner: CustomerID) -> Int64 {
+        let statement = purchase.statement
+        guard statement.isNonConsumable,
+            let newest = newestStatement(of: statement.originalTransactionID, statement.environment, ownedBy: owner),
+            newest.isNewer(than: statement)
+        else { return statement.revokedShare }
+        return newest.revokedShare
+    }
+
+    private mutating func grant(
+        _ purchase: Purchase, to owner: CustomerID, _ order: OrderNumber?, _ cause: MessageID,
+        _ facts: inout [Announcement]
+    ) -> Delivery {
+        let statement = purchase.statement
+        let candidates = catalog(of: purchase.app).versions(of: statement.productID, purchasedAt: statement.purchaseDate)
+        guard let version = candidates.first(where: { obstacle($0.product, statement) == nil }) else {
+            let reason = candidates.first.flatMap { obstacle($0.product, statement) } ?? .unknownProduct
+            settle(purchase, reason, &facts)
+            return .held(reason)
+        }
+        guard let amounts = amounts(version.product, statement.quantity, owner) else {
+            settle(purchase, .amountOverflow, &facts)
+            return .held(.amountOverflow)
+        }
+        let orderNumber = order.flatMap { settleOrder($0, statement, owner, cause) }
+        var purchase = purchase
+        purchase.orderNumber = orderNumber
+        purchase.deliveredBy = statement.transactionID
+        settle(purchase, nil, &facts)
+        let grant = Grant(
+            key: purchase.key, app: purchase.app, customer: owner, productID: statement.productID,
+            productVersion: version.version, quantity: statement.quantity,
+            kind: statement.isNonConsumable ? .nonConsumable : .consumable,
+            originalTransactionID: statement.originalTransactionID, orderNumber: orderNumber, cause: cause)
+        insert(grant)
+        changes.newGrants.append(grant.key)
+        credit(amounts, for: grant)
+        announce(grant, amounts, purchase, &facts)
+        return .granted(grant.key)
+    }
+
+    /// Why this product cannot be delivered for this statement.
+    private func obstacle(_ product: CatalogProduct, _ statement: VerifiedTransaction) -> HeldReason? {
+        if product.productType != statement.productType { return .productTypeMismatch }
+        if statement.isFamilyShared, !product.amounts.isEmpty { return .familyShared }
+        let isSubscription = product.productType.hasSuffix("Subscription")
+        return product.entitlement != nil || isSubscription || product.amounts.isEmpty ? .notDeliverable : nil
+    }
+
+    /// What is granted, if amount × quantity and every balance after it fit into 64 bits.
+    private func amounts(_ product: CatalogProduct, _ quantity: Int64, _ owner: CustomerID) -> [AssetAmount]? {
+        var amounts: [AssetAmount] = []
+        for unit in product.amounts {
+            guard let amount = Amounts.product(unit.amount, quantity) else { return nil }
+            let account = AccountKey(customer: owner, asset: unit.asset)
+            if balance(account).addingReportingOverflow(amount).overflow { return nil }
+            amounts.append(AssetAmount(asset: unit.asset, amount: amount))
+        }
+        return amounts.sorted { $0.asset < $1.asset }
+    }
+
+    private mutating func credit(_ amounts: [AssetAmount], for grant: Grant) {
+        for part in amounts {
+            let lot = Lot(
+                key: LotKey(purchase: grant.key, asset: part.asset), customer: grant.customer, amount: part.amount,
+                remaining: part.amount)
+            insert(lot)
+            changes.newLots.append(lot.key)
+            _ = post(
+                LedgerRow(
+                    account: lot.account, direction: .into, amount: part.amount, balanceAfter: 0, source: .purchase,
+                    sourceID: "\(grant.key.transactionID)/0", environment: grant.key.environment,
+                    remark: "Apple purchase: \(grant.productID)", cause: grant.cause))
+        }
+    }
+
+    /// The granted fact, and the clawback that follows at once if part of the purchase is already revoked: granted
+    /// gross, then taken back by rows of its own.
+    private mutating func announce(
+        _ grant: Grant, _ amounts: [AssetAmount], _ purchase: Purchase, _ facts: inout [Announcement]
+    ) {
+        let clawback = catchUp(grant.key, cause: grant.cause)
+        let body = PurchaseGranted(
+            customer: grant.customer, transactionID: grant.key.transactionID, productID: grant.productID,
+            productVersion: grant.productVersion, quantity: grant.quantity, orderNumber: grant.orderNumber,
+            amounts: amounts, revokedShare: grants[grant.key]?.appliedShare ?? 0,
+            balances: balances(of: grant.customer), isClaimedByCaller: purchase.isClaimedByCaller)
+        facts.append(
+            Announcement(body: .granted(body), key: grant.key.description, environment: grant.key.environment))
+        if let clawback { facts.append(clawback) }
+    }
+
+    /// Stores the outcome for a purchase; a new reason to wait becomes a fact.
+    private mutating func settle(_ purchase: Purchase, _ reason: HeldReason?, _ facts: inout [Announcement]) {
+        var purchase = purchase
+        if let reason, reason != purchase.heldReason {
+            let body = PurchaseHeld(
+                customer: purchase.owner, transactionID: purchase.key.transactionID,
+                productID: purchase.statement.productID, reason: reason)
+            facts.append(
+                Announcement(
+                    body: .held(body), key: purchase.key.description, environment: purchase.key.environment))
+        }
+        purchase.heldReason = reason
+        purchases[purchase.key] = purchase
+        changes.purchases.insert(purchase.key)
+    }
+}

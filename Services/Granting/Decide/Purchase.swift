@@ -1,0 +1,68 @@
+import Messages
+
+/// What is known of one of Apple's transactions: the newest signed statement about it, and who owns it.
+struct Purchase: Sendable, Equatable {
+    /// The newest statement Apple signed, whatever brought it.
+    var statement: VerifiedTransaction
+    /// The app whose bundle id Apple signed.
+    var app: AppID
+    /// Whose it is, once that is settled.
+    var owner: CustomerID?
+    /// Who last handed it in while it could not be granted; a re-drive acts for them.
+    var submitter: CustomerID?
+    /// The order they named.
+    var submittedOrder: OrderNumber?
+    /// The order delivered by it.
+    var orderNumber: OrderNumber?
+    /// Why it waits, if it does.
+    var heldReason: HeldReason?
+    /// No order and no token proved the owner: the first caller got it (a risk mark).
+    var isClaimedByCaller = false
+    /// The transaction whose grant delivers it: itself, or for a restored non-consumable the first one.
+    var deliveredBy: TransactionID?
+
+    /// Its identity.
+    var key: TransactionKey { statement.key }
+
+    /// The key of the grant that delivers it.
+    var grantKey: TransactionKey? {
+        deliveredBy.map { TransactionKey(environment: statement.environment, transactionID: $0) }
+    }
+
+    /// A purchase first heard of by `statement`.
+    init(statement: VerifiedTransaction, app: AppID) {
+        self.statement = statement
+        self.app = app
+    }
+
+    /// Takes over a statement if it is newer than what is known, and tells whether it was.
+    ///
+    /// Newer: later `signedDate`; on a tie the larger revoked share, then the larger payload hash. An older statement
+    /// never undoes a newer one, so every order of arrival ends in the same state. Only a token is kept whichever
+    /// statement brought it: a later statement without it takes no proof of ownership away.
+    mutating func adopt(_ other: VerifiedTransaction) -> Bool {
+        let token = statement.appAccountToken ?? other.appAccountToken
+        guard other.isNewer(than: statement) else {
+            statement.appAccountToken = token
+            return false
+        }
+        statement = other
+        statement.appAccountToken = other.appAccountToken ?? token
+        return true
+    }
+}
+
+extension VerifiedTransaction {
+    /// The order of statements about one transaction.
+    func isNewer(than other: VerifiedTransaction) -> Bool {
+        if signedDate != other.signedDate { return signedDate > other.signedDate }
+        if revokedShare != other.revokedShare { return revokedShare > other.revokedShare }
+        return payloadHash > other.payloadHash
+    }
+
+    /// Sold once per Apple account and restored for ever.
+    var isNonConsumable: Bool { productType == "Non-Consumable" }
+
+    /// Shared by a family member, who paid.
+    var isFamilyShared: Bool { ownership == "FAMILY_SHARED" }
+}
