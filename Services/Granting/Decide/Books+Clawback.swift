@@ -12,7 +12,9 @@ extension Books {
         let target = revokedShare(of: grant)
         guard target != grant.appliedShare else { return nil }
         let parts = lots(of: key)
-        let moves = parts.map { Amounts.share(target, of: $0.amount) - Amounts.share(grant.appliedShare, of: $0.amount) }
+        let moves = parts.map {
+            Amounts.share(target, of: $0.amount) - Amounts.share(grant.appliedShare, of: $0.amount)
+        }
         for (lot, move) in zip(parts, moves) where move < 0 {
             guard !balance(lot.account).addingReportingOverflow(-move).overflow else { return nil }
         }

@@ -47,6 +47,7 @@ extension Books {
         if purchase != before {
             purchases[key] = purchase
             changes.purchases.insert(key)
+            changes.statements.insert(key)
         }
         return isNewer
     }

@@ -93,6 +93,8 @@ struct Books {
 /// What a fold left to be saved: keys of rows whose final state is in the books, and rows that are only ever appended.
 struct Changes {
     var purchases: Set<TransactionKey> = []
+    /// Of these, the ones with a newer statement.
+    var statements: Set<TransactionKey> = []
     var newOrders: [OrderNumber] = []
     var deliveredOrders: Set<OrderNumber> = []
     var newGrants: [TransactionKey] = []

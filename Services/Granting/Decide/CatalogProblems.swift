@@ -71,7 +71,9 @@ enum CatalogProblems {
             problems.append("\"\(product.productType)\" is none of Apple's product types")
         }
         for part in product.amounts {
-            if part.amount <= 0 { problems.append("the amount of \(part.asset) must be at least 1, not \(part.amount)") }
+            if part.amount <= 0 {
+                problems.append("the amount of \(part.asset) must be at least 1, not \(part.amount)")
+            }
             if !assets.contains(part.asset) { problems.append("asset \(part.asset) is not defined") }
         }
         problems += repeated(product.amounts.map(\.asset.rawValue)).map { "asset \($0) is granted twice" }

@@ -47,7 +47,9 @@ extension Books {
     ) -> Claim? {
         if let claimant, order.customer != claimant { return .refused(.orderUserMismatch, .foreignOrder) }
         if order.productID != purchase.statement.productID { return .refused(.orderProductMismatch, nil) }
-        guard let signed = purchase.statement.appAccountToken, let issued = order.token, signed != issued else { return nil }
+        guard let signed = purchase.statement.appAccountToken, let issued = order.token, signed != issued else {
+            return nil
+        }
         let isForeign = token.map { $0.customer != order.customer } ?? false
         return .refused(.appAccountTokenMismatch, isForeign ? .foreignToken : nil)
     }

@@ -71,7 +71,8 @@ extension Books {
         _ facts: inout [Announcement]
     ) -> Delivery {
         let statement = purchase.statement
-        let candidates = catalog(of: purchase.app).versions(of: statement.productID, purchasedAt: statement.purchaseDate)
+        let candidates = catalog(of: purchase.app).versions(
+            of: statement.productID, purchasedAt: statement.purchaseDate)
         guard let version = candidates.first(where: { obstacle($0.product, statement) == nil }) else {
             let reason = candidates.first.flatMap { obstacle($0.product, statement) } ?? .unknownProduct
             settle(purchase, reason, &facts)

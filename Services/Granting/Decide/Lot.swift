@@ -13,8 +13,6 @@ struct Lot: Sendable, Equatable {
     var remaining: Int64
     /// Not to be spent: its owner is in doubt.
     var isFrozen = false
-    /// False until its first save.
-    var isStored = false
 
     /// The account it is part of.
     var account: AccountKey { AccountKey(customer: customer, asset: key.asset) }

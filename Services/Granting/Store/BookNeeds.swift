@@ -1,0 +1,71 @@
+import Messages
+
+/// What a batch of messages is about: everything the loader has to look up for it.
+struct BookNeeds {
+    /// A verified purchase, with the user who handed it in, or the customer if it is a re-drive.
+    struct PurchaseNeed {
+        /// The message.
+        var cause: MessageID
+        /// The app whose bundle id Apple signed.
+        var app: AppID
+        /// Who handed it in.
+        var user: UserKey?
+        /// The same, where only the customer is known.
+        var customer: CustomerID?
+        /// The order they named.
+        var orderNumber: OrderNumber?
+        /// What Apple signed.
+        var transaction: VerifiedTransaction
+    }
+
+    /// Purchases to be decided.
+    var purchases: [PurchaseNeed] = []
+    /// Order requests and who asks.
+    var orders: [OrderRequested] = []
+    /// Spends and who asks.
+    var spends: [SpendRequested] = []
+
+    /// The apps spoken of, sorted.
+    var apps: [AppID] {
+        Set(purchases.map(\.app) + orders.map(\.app) + spends.map(\.app)).sorted()
+    }
+
+    /// The users who need a customer row, sorted.
+    var users: [UserKey] {
+        Set(
+            purchases.compactMap(\.user) + orders.map { UserKey(app: $0.app, user: $0.userID) }
+                + spends.map { UserKey(app: $0.app, user: $0.userID) }
+        ).sorted()
+    }
+
+    /// The transactions, sorted.
+    var keys: [TransactionKey] { Set(purchases.map(\.transaction.key)).sorted() }
+
+    /// One submission a transaction, sorted by key: what its row begins with if it is missing.
+    var firstSubmissions: [Submission] {
+        var seen: Set<TransactionKey> = []
+        return purchases.filter { seen.insert($0.transaction.key).inserted }.map {
+            Submission(cause: $0.cause, app: $0.app, caller: nil, orderNumber: nil, transaction: $0.transaction)
+        }.sorted { $0.transaction.key < $1.transaction.key }
+    }
+
+    /// The tokens named: signed ones, and those of orders to be made.
+    var tokens: [TokenKey] {
+        let signed = purchases.compactMap { need in
+            need.transaction.appAccountToken.map { TokenKey(app: need.app, token: $0) }
+        }
+        return Array(Set(signed + orders.map { TokenKey(app: $0.app, token: $0.appAccountToken) }))
+    }
+
+    /// The orders named.
+    var orderNumbers: Set<OrderNumber> { Set(purchases.compactMap(\.orderNumber) + orders.map(\.orderNumber)) }
+
+    /// The chains of restores that non-consumables belong to; the transaction id stands for the original one.
+    var chains: [TransactionKey] {
+        Set(
+            purchases.map(\.transaction).filter(\.isNonConsumable).map {
+                TransactionKey(environment: $0.environment, transactionID: $0.originalTransactionID)
+            }
+        ).sorted()
+    }
+}

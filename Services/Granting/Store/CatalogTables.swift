@@ -1,0 +1,181 @@
+import Crypto
+import FoundationEssentials
+import Messages
+import Pipeline
+import Postgres
+
+/// `granting.catalog_versions`, `.product_versions`, `.product_amounts`, `.assets`.
+enum CatalogTables {
+    /// What a catalogue in force is recognised by: a version number alone could come back after a rollback.
+    struct Stamp: Equatable, Sendable {
+        /// The version.
+        var version: Int64
+        /// The message that imported it.
+        var cause: MessageID
+        /// When (ms since 1970).
+        var importedAt: Int64
+    }
+
+    /// The advisory lock between imports (exclusive) and decisions (shared): "GRANTCAT" in ASCII. It is taken before any
+    /// row is locked, so a decision sees the catalogue before or after an import, never half of it, and an import sees
+    /// every purchase that was held under the catalogue before it.
+    private static let lockKey: Int64 = 0x4752_414E_5443_4154
+
+    /// Keeps imports out until the transaction ends.
+    static let lockShared = Statement("SELECT pg_advisory_xact_lock_shared($1)", [.int8(lockKey)])
+    /// Keeps decisions and other imports out until the transaction ends.
+    static let lockExclusive = Statement("SELECT pg_advisory_xact_lock($1)", [.int8(lockKey)])
+
+    /// The stamps of the catalogues in force; apps without one are absent.
+    static func stamps(_ apps: [AppID]) -> Statement {
+        Statement(
+            """
+            SELECT a.app, v.version, v.cause, v.imported_at FROM unnest($1::text[]) AS a (app)
+            CROSS JOIN LATERAL (SELECT v.version, v.cause, v.imported_at FROM granting.catalog_versions v
+                WHERE v.app = a.app ORDER BY v.version DESC LIMIT 1) AS v
+            """, [.texts(apps)])
+    }
+
+    /// A stamp's row.
+    static func stamp(_ row: Row) throws -> (AppID, Stamp) {
+        (
+            AppID(try row.text("app")),
+            Stamp(
+                version: try row.int8("version"), cause: try row.id("cause"),
+                importedAt: try row.timestampMilliseconds("imported_at"))
+        )
+    }
+
+    /// The definition of a version.
+    static func definition(of app: AppID, version: Int64) -> Statement {
+        Statement(
+            "SELECT definition FROM granting.catalog_versions WHERE app = $1 AND version = $2",
+            [.text(app.rawValue), .int8(version)])
+    }
+
+    /// Every version of every product of an app, oldest first.
+    static func history(of app: AppID) -> Statement {
+        Statement(
+            """
+            SELECT p.product_id, p.version, p.effective_from, p.code, p.product_type, p.is_enabled, p.sort, p.entitlement,
+                p.entitlement_days, p.remark, a.assets, a.amounts
+            FROM granting.product_versions p
+            CROSS JOIN LATERAL (SELECT array_agg(a.asset::text ORDER BY a.asset) AS assets,
+                    array_agg(a.amount ORDER BY a.asset) AS amounts
+                FROM granting.product_amounts a
+                WHERE a.app = p.app AND a.product_id = p.product_id AND a.version = p.version) AS a
+            WHERE p.app = $1 ORDER BY p.product_id, p.version
+            """, [.text(app.rawValue)])
+    }
+
+    /// Reads a catalogue.
+    static func read(_ app: AppID, version: Int64, in transaction: inout Transaction) throws -> Catalog {
+        let rows = try transaction.pipeline([definition(of: app, version: version), history(of: app)])
+        var history: [ProductID: [ProductVersion]] = [:]
+        for row in rows[1] {
+            let version = try productVersion(row)
+            history[version.product.productID, default: []].append(version)
+        }
+        return Catalog(
+            version: version, definition: try decode(try rows[0].single().json("definition")), history: history)
+    }
+
+    /// A definition from its JSON.
+    static func decode(_ json: String) throws -> CatalogDefinition {
+        try JSONDecoder().decode(CatalogDefinition.self, from: Data(json.utf8))
+    }
+
+    private static func productVersion(_ row: Row) throws -> ProductVersion {
+        let assets = try row.isNull("assets") ? [] : try row.textArray("assets")
+        let amounts = try row.isNull("amounts") ? [] : try row.int8Array("amounts")
+        let parts = zip(assets, amounts).map { AssetAmount(asset: AssetID($0 ?? ""), amount: $1 ?? 0) }
+        let product = CatalogProduct(
+            code: try row.text("code"), productID: ProductID(try row.text("product_id")),
+            productType: try row.text("product_type"), amounts: parts, entitlement: try row.optionalText("entitlement"),
+            entitlementDays: try row.optionalInt8("entitlement_days"), isEnabled: try row.bool("is_enabled"),
+            sort: try row.int8("sort"), remark: try row.optionalText("remark"))
+        return ProductVersion(
+            version: try row.int8("version"), effectiveFrom: try row.timestampMilliseconds("effective_from"),
+            product: product)
+    }
+
+    /// Finds what an import that was delivered before brought into force.
+    static func imported(by cause: MessageID) -> Statement {
+        Statement(
+            "SELECT app, version, definition FROM granting.catalog_versions WHERE cause = ANY($1::uuid[])",
+            [.uuids([cause])])
+    }
+
+    /// Brings a change into force.
+    static func save(_ change: CatalogImport.Change, of request: CatalogImportRequested, cause: MessageID) throws
+        -> [Statement]
+    {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let text = try encoder.encode(change.definition)
+        let app = SQLValue.text(request.app.rawValue)
+        return [
+            Statement(
+                """
+                INSERT INTO granting.catalog_versions (app, version, actor, cause, definition, digest)
+                VALUES ($1, $2, $3, ($4::uuid[])[1], $5::text::json, $6)
+                """,
+                [
+                    app, .int8(change.version), .text(request.actor), .uuids([cause]),
+                    .text(String(decoding: text, as: UTF8.self)), .bytes(SHA256.hash([UInt8](text))),
+                ]),
+            insertProducts(change, app), insertAmounts(change, app), upsertAssets(change, app),
+        ]
+    }
+
+    private static func insertProducts(_ change: CatalogImport.Change, _ app: SQLValue) -> Statement {
+        let products = change.products
+        return Statement(
+            """
+            INSERT INTO granting.product_versions (app, product_id, version, effective_from, code, product_type,
+                is_enabled, sort, entitlement, entitlement_days, remark)
+            SELECT v.app, n.product_id, v.version, v.imported_at, n.code, n.product_type, n.is_enabled, n.sort,
+                n.entitlement, n.entitlement_days, n.remark
+            FROM granting.catalog_versions v, unnest($3::text[], $4::text[], $5::text[], $6::boolean[], $7::bigint[],
+                $8::text[], $9::bigint[], $10::text[]) AS n (product_id, code, product_type, is_enabled, sort,
+                entitlement, entitlement_days, remark)
+            WHERE v.app = $1 AND v.version = $2
+            """,
+            [
+                app, .int8(change.version), .texts(products.map(\.productID)), .textArray(products.map(\.code)),
+                .textArray(products.map(\.productType)), .boolArray(products.map(\.isEnabled)),
+                .int8Array(products.map(\.sort)), .textArray(products.map(\.entitlement)),
+                .int8Array(products.map(\.entitlementDays)), .textArray(products.map(\.remark)),
+            ])
+    }
+
+    private static func insertAmounts(_ change: CatalogImport.Change, _ app: SQLValue) -> Statement {
+        let parts = change.products.flatMap { product in product.amounts.map { (product.productID, $0) } }
+        return Statement(
+            """
+            INSERT INTO granting.product_amounts (app, version, product_id, asset, amount)
+            SELECT $1, $2, n.product_id, n.asset, n.amount
+            FROM unnest($3::text[], $4::text[], $5::bigint[]) AS n (product_id, asset, amount)
+            """,
+            [
+                app, .int8(change.version), .texts(parts.map(\.0)), .texts(parts.map(\.1.asset)),
+                .int8Array(parts.map(\.1.amount)),
+            ])
+    }
+
+    private static func upsertAssets(_ change: CatalogImport.Change, _ app: SQLValue) -> Statement {
+        let assets = change.definition.assets
+        return Statement(
+            """
+            INSERT INTO granting.assets (app, asset, json_name, insufficient_code)
+            SELECT $1, n.asset, n.json_name, n.code FROM unnest($2::text[], $3::text[], $4::text[])
+                AS n (asset, json_name, code)
+            ON CONFLICT (app, asset)
+                DO UPDATE SET json_name = EXCLUDED.json_name, insufficient_code = EXCLUDED.insufficient_code
+            """,
+            [
+                app, .texts(assets.map(\.asset)), .textArray(assets.map(\.jsonName)),
+                .textArray(assets.map(\.insufficientCode.rawValue)),
+            ])
+    }
+}
