@@ -1,0 +1,18 @@
+import Service
+
+/// The schema of Granting and the steps that build it.
+enum GrantingSchema {
+    /// Its name.
+    static let name = "granting"
+
+    /// The steps, embedded from `Migrations/`.
+    static let migrations = Migration.embedded([
+        ("V001_schema.sql", PackageResources.V001_schema_sql),
+        ("V002_customers_and_orders.sql", PackageResources.V002_customers_and_orders_sql),
+        ("V003_catalog.sql", PackageResources.V003_catalog_sql),
+        ("V004_transactions.sql", PackageResources.V004_transactions_sql),
+        ("V005_wallet.sql", PackageResources.V005_wallet_sql),
+        ("V006_facts.sql", PackageResources.V006_facts_sql),
+        ("V007_rights.sql", PackageResources.V007_rights_sql),
+    ])
+}

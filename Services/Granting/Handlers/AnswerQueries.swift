@@ -1,0 +1,61 @@
+import Messages
+import Pipeline
+import Postgres
+
+/// Answers questions about catalogue and wallets (`granting.queries`): one round trip for a batch, nothing locked,
+/// nothing changed. Lives on its lane's thread.
+struct AnswerQueries: Handler {
+    /// A handler of questions.
+    init() {}
+
+    /// Rows of a ledger page at most: an answer stays well below a message of 64 kB.
+    static let largestPage: Int64 = 100
+
+    private enum Question {
+        case catalog(CatalogRequested)
+        case balance(BalanceRequested)
+        case ledger(LedgerRequested, limit: Int64)
+        case transaction(TransactionRequested)
+    }
+
+    /// Handles a batch inside one transaction.
+    mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
+        var outcomes = batch.map { _ in Outcome.park(reason: Incoming.unreadable) }
+        let questions = batch.map(read)
+        let asked = questions.indices.filter { questions[$0] != nil }
+        let results = try transaction.pipeline(asked.compactMap { questions[$0].map(statement) })
+        for (place, rows) in zip(asked, results) {
+            guard let question = questions[place] else { continue }
+            outcomes[place] = .done(facts: [], reply: try answer(question, rows, batch[place]))
+        }
+        return outcomes
+    }
+
+    private func read(_ incoming: Incoming) -> Question? {
+        if let question = incoming.read(CatalogRequested.self) { return .catalog(question) }
+        if let question = incoming.read(BalanceRequested.self) { return .balance(question) }
+        if let question = incoming.read(LedgerRequested.self) {
+            return .ledger(question, limit: min(max(question.limit, 1), Self.largestPage))
+        }
+        return incoming.read(TransactionRequested.self).map { .transaction($0) }
+    }
+
+    private func statement(_ question: Question) -> Statement {
+        switch question {
+        case .catalog(let question): QueryTables.catalog(question)
+        case .balance(let question): QueryTables.balances(question)
+        case .ledger(let question, let limit): QueryTables.ledger(question, limit: limit)
+        case .transaction(let question): QueryTables.transactions(question)
+        }
+    }
+
+    private func answer(_ question: Question, _ rows: Rows, _ incoming: Incoming) throws -> Reply? {
+        switch question {
+        case .catalog: try incoming.reply(try QueryTables.catalog(rows))
+        case .balance: try incoming.reply(BalanceAnswered(balances: try rows.map(QueryTables.balance)))
+        case .ledger(_, let limit): try incoming.reply(try QueryTables.page(rows, limit: limit))
+        case .transaction:
+            try incoming.reply(TransactionAnswered(transactions: try rows.map(QueryTables.summary)))
+        }
+    }
+}

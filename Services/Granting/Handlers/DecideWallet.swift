@@ -1,0 +1,100 @@
+import Messages
+import Pipeline
+import Postgres
+
+/// Decides orders and spends (`granting.wallet`). Lives on its lane's thread.
+struct DecideWallet: Handler {
+    private var catalogs = CatalogCache()
+
+    /// Why a request that no caller of ours makes is parked.
+    enum Reason {
+        /// An amount below 1: the border lets none through.
+        static let amount = "spend.amount_invalid"
+        /// An id that is empty or longer than an index key should be.
+        static let sourceID = "spend.source_id_invalid"
+        /// A token that is no UUID, or a number that is empty or too long.
+        static let order = "order.identity_invalid"
+    }
+
+    /// Bytes of a caller's id at most: it is part of index keys, which hold 2.7 kB.
+    static let longestID = 200
+
+    /// A handler that knows no catalogue yet.
+    init() {}
+
+    private enum Request {
+        case order(OrderRequested)
+        case spend(SpendRequested)
+        case unusable(reason: String)
+    }
+
+    /// Handles a batch inside one transaction.
+    mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
+        let requests = batch.map(read)
+        var needs = BookNeeds()
+        for request in requests {
+            switch request {
+            case .order(let order): needs.orders.append(order)
+            case .spend(let spend): needs.spends.append(spend)
+            case .unusable: continue
+            }
+        }
+        guard !needs.apps.isEmpty else { return requests.map(Self.parked) }
+        var (books, callers) = try BookLoader.load(needs, &catalogs, in: &transaction)
+        var outcomes: [Outcome] = []
+        for (incoming, request) in zip(batch, requests) {
+            outcomes.append(try decide(request, incoming, &books, callers))
+        }
+        BookSaver.save(books, in: &transaction)
+        return outcomes
+    }
+
+    private func decide(
+        _ request: Request, _ incoming: Incoming, _ books: inout Books, _ callers: [UserKey: CustomerID]
+    ) throws -> Outcome {
+        let cause = incoming.header.id
+        let app: AppID
+        let announcements: [Announcement]
+        let reply: Reply?
+        switch request {
+        case .order(let order):
+            guard let customer = callers[UserKey(app: order.app, user: order.userID)] else {
+                return .park(reason: Reason.order)
+            }
+            let decision = books.decide(OrderCase(cause: cause, customer: customer, request: order))
+            (app, announcements, reply) = (order.app, decision.announcements, try incoming.reply(decision.answer))
+        case .spend(let spend):
+            guard let customer = callers[UserKey(app: spend.app, user: spend.userID)] else {
+                return .park(reason: Reason.sourceID)
+            }
+            let decision = books.decide(SpendCase(cause: cause, customer: customer, request: spend))
+            (app, announcements, reply) = (spend.app, decision.announcements, try incoming.reply(decision.answer))
+        case .unusable: return Self.parked(request)
+        }
+        return .done(
+            facts: try announcements.map { try $0.fact(causedBy: incoming.header, app: app, at: books.now) },
+            reply: reply)
+    }
+
+    private func read(_ incoming: Incoming) -> Request {
+        if var order = incoming.read(OrderRequested.self) {
+            guard let token = UUIDText.parse(order.appAccountToken), Self.isID(order.orderNumber.rawValue) else {
+                return .unusable(reason: Reason.order)
+            }
+            order.appAccountToken = UUIDText.format(token)
+            return .order(order)
+        }
+        if let spend = incoming.read(SpendRequested.self) {
+            guard spend.amount >= 1 else { return .unusable(reason: Reason.amount) }
+            return Self.isID(spend.sourceID) ? .spend(spend) : .unusable(reason: Reason.sourceID)
+        }
+        return .unusable(reason: Incoming.unreadable)
+    }
+
+    private static func isID(_ text: String) -> Bool { !text.isEmpty && text.utf8.count <= longestID }
+
+    private static func parked(_ request: Request) -> Outcome {
+        guard case .unusable(let reason) = request else { return .park(reason: Incoming.unreadable) }
+        return .park(reason: reason)
+    }
+}

@@ -1,0 +1,40 @@
+import Messages
+import Pipeline
+import Postgres
+
+/// Grants verified purchases (`granting.purchases`).
+///
+/// A batch is one transaction: load what it is about, decide message by message, save. What a message finds already done
+/// it answers from state, so duplicates and redeliveries change nothing. Lives on its lane's thread.
+struct GrantPurchases: Handler {
+    private var catalogs = CatalogCache()
+
+    /// A handler that knows no catalogue yet.
+    init() {}
+
+    /// Handles a batch inside one transaction.
+    mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
+        var outcomes = batch.map { _ in Outcome.park(reason: Incoming.unreadable) }
+        var entries: [PurchaseRound.Entry] = []
+        for (place, incoming) in batch.enumerated() {
+            guard let verified = incoming.read(PurchaseVerified.self) else { continue }
+            let need = BookNeeds.PurchaseNeed(
+                cause: incoming.header.id, app: verified.app,
+                user: verified.userID.map { UserKey(app: verified.app, user: $0) }, customer: nil,
+                orderNumber: verified.orderNumber, transaction: verified.transaction.canonical)
+            entries.append(PurchaseRound.Entry(place: place, need: need))
+        }
+        try PurchaseRound.run(entries, of: batch, &catalogs, &outcomes, in: &transaction)
+        return outcomes
+    }
+}
+
+extension VerifiedTransaction {
+    /// With its token as lower-case UUID text, compared as a value; what is no UUID is no token of ours.
+    var canonical: VerifiedTransaction {
+        guard let token = appAccountToken else { return self }
+        var copy = self
+        copy.appAccountToken = UUIDText.parse(token).map { UUIDText.format($0) }
+        return copy
+    }
+}

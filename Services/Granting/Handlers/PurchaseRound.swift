@@ -1,0 +1,38 @@
+import Messages
+import Pipeline
+import Postgres
+
+/// One batch of purchases: load, decide, save. Used for verified purchases and for re-drives alike.
+struct PurchaseRound {
+    /// A message and the purchase it is about.
+    struct Entry {
+        /// Where in the batch the message stands.
+        var place: Int
+        /// The purchase.
+        var need: BookNeeds.PurchaseNeed
+    }
+
+    /// Decides `entries`, each seeing what the one before it left, and puts their outcomes into `outcomes`.
+    static func run(
+        _ entries: [Entry], of batch: [Incoming], _ catalogs: inout CatalogCache, _ outcomes: inout [Outcome],
+        in transaction: inout Transaction
+    ) throws {
+        guard !entries.isEmpty else { return }
+        var needs = BookNeeds()
+        needs.purchases = entries.map(\.need)
+        var (books, callers) = try BookLoader.load(needs, &catalogs, in: &transaction)
+        for entry in entries {
+            let need = entry.need
+            let submission = Submission(
+                cause: need.cause, app: need.app, caller: need.user.flatMap { callers[$0] } ?? need.customer,
+                orderNumber: need.orderNumber, transaction: need.transaction)
+            let decision = books.decide(submission)
+            let incoming = batch[entry.place]
+            outcomes[entry.place] = .done(
+                facts: try decision.announcements.map {
+                    try $0.fact(causedBy: incoming.header, app: need.app, at: books.now)
+                }, reply: try incoming.reply(decision.answer))
+        }
+        BookSaver.save(books, in: &transaction)
+    }
+}

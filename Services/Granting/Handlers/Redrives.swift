@@ -1,0 +1,114 @@
+import Messages
+import Pipeline
+import Postgres
+
+/// Held purchases are decided anew when the reason may be gone: from the stored statement, for the stored submitter.
+///
+/// An import asks for the oldest ``window`` of them. Each re-drive that is decided asks for as many further ones as it
+/// finds waiting, so the queue never holds more than a window, and all of them come round without a timer.
+enum Redrives {
+    /// Re-drives under way at once, at most: a second or so of work, and far below a queue that anybody would notice.
+    static let window: Int64 = 1_000
+
+    /// Marks and returns the oldest held purchases whose reason a change may have removed.
+    static func choose(
+        for change: CatalogImport.Change, of app: AppID, in transaction: inout Transaction
+    ) throws -> [TransactionKey] {
+        var keys: [TransactionKey] = []
+        if !change.products.isEmpty {
+            keys += try mark(
+                app, change.version, CatalogImport.productReasons, change.products.map(\.productID), window,
+                in: &transaction)
+        }
+        if change.changesPolicies {
+            keys += try mark(
+                app, change.version, CatalogImport.policyReasons, nil, window - Int64(keys.count), in: &transaction)
+        }
+        return keys
+    }
+
+    /// Decides re-drives, and asks for as many more.
+    static func run(
+        _ redrives: [(place: Int, key: TransactionKey)], of batch: [Incoming], _ outcomes: inout [Outcome],
+        in transaction: inout Transaction
+    ) throws {
+        guard !redrives.isEmpty else { return }
+        var purchases: [TransactionKey: Purchase] = [:]
+        for row in try transaction.query(
+            TransactionTable.read([]).sql, SQLValue.keys(Set(redrives.map(\.key)).sorted()))
+        {
+            let purchase = try TransactionTable.purchase(row)
+            purchases[purchase.key] = purchase
+        }
+        var entries: [PurchaseRound.Entry] = []
+        for (place, key) in redrives {
+            outcomes[place] = .done(facts: [], reply: nil)
+            // Delivered meanwhile, or bound to somebody in another way: nothing left to do.
+            guard let purchase = purchases[key], purchase.heldReason != nil else { continue }
+            entries.append(PurchaseRound.Entry(place: place, need: need(purchase, batch[place].header.id)))
+        }
+        // Catalogues read here may be this transaction's own, so they are not kept for later ones.
+        var catalogs = CatalogCache()
+        try PurchaseRound.run(entries, of: batch, &catalogs, &outcomes, in: &transaction)
+        try askForMore(redrives.map(\.place), purchases.values.map(\.app), of: batch, &outcomes, in: &transaction)
+    }
+
+    /// A request to decide one held purchase anew; Granting sends it to itself.
+    static func fact(
+        _ key: TransactionKey, _ version: Int64, _ app: AppID, _ header: MessageHeader, at now: Int64
+    ) throws -> Fact {
+        try Fact(
+            PurchaseRedriveRequested(transactionID: key.transactionID, environment: key.environment),
+            key: key.description, revision: version, app: app, environment: key.environment, causedBy: header,
+            occurredAt: now)
+    }
+
+    /// The stored purchase as if it was handed in again: for its owner, who needs no order to prove it, or for whoever
+    /// handed it in, with the order they named.
+    private static func need(_ purchase: Purchase, _ cause: MessageID) -> BookNeeds.PurchaseNeed {
+        BookNeeds.PurchaseNeed(
+            cause: cause, app: purchase.app, user: nil, customer: purchase.owner ?? purchase.submitter,
+            orderNumber: purchase.owner == nil ? purchase.submittedOrder : nil, transaction: purchase.statement)
+    }
+
+    private static func askForMore(
+        _ places: [Int], _ apps: [AppID], of batch: [Incoming], _ outcomes: inout [Outcome],
+        in transaction: inout Transaction
+    ) throws {
+        var places = places[...]
+        for row in try transaction.query(CatalogTables.stamps([]).sql, [.texts(Set(apps).sorted())]) {
+            let (app, stamp) = try CatalogTables.stamp(row)
+            let reasons = CatalogImport.productReasons + CatalogImport.policyReasons
+            let keys = try mark(app, stamp.version, reasons, nil, Int64(places.count), in: &transaction)
+            for key in keys {
+                guard let place = places.popFirst(), case .done(let facts, let reply) = outcomes[place] else { break }
+                let more = try fact(key, stamp.version, app, batch[place].header, at: WallClock.milliseconds)
+                outcomes[place] = .done(facts: facts + [more], reply: reply)
+            }
+        }
+    }
+
+    /// Marks up to `limit` held purchases as asked for on account of a version. Rows that somebody is deciding on right
+    /// now are skipped rather than waited for: locks are taken here out of order.
+    private static func mark(
+        _ app: AppID, _ version: Int64, _ reasons: [HeldReason], _ products: [ProductID]?, _ limit: Int64,
+        in transaction: inout Transaction
+    ) throws -> [TransactionKey] {
+        guard limit > 0 else { return [] }
+        let rows = try transaction.query(
+            """
+            UPDATE granting.transactions AS t SET redriven_version = $2
+            FROM (SELECT h.environment, h.transaction_id FROM granting.transactions h
+                WHERE h.app = $1 AND h.held_reason = ANY($3::text[]) AND h.redriven_version < $2
+                    AND ($4::text[] IS NULL OR h.product_id = ANY($4::text[]))
+                ORDER BY h.created_at LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED) AS h
+            WHERE t.environment = h.environment AND t.transaction_id = h.transaction_id
+            RETURNING t.environment, t.transaction_id
+            """,
+            [
+                .text(app.rawValue), .int8(version), .textArray(reasons.map(\.rawValue)),
+                products.map { .texts($0) } ?? .null, .int8(limit),
+            ])
+        return try rows.map { try $0.transactionKey() }
+    }
+}

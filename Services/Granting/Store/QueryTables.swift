@@ -1,0 +1,108 @@
+import Messages
+import Pipeline
+import Postgres
+
+/// What questions read: only the asker's own rows.
+enum QueryTables {
+    /// The catalogue in force.
+    static func catalog(_ question: CatalogRequested) -> Statement {
+        Statement(
+            """
+            SELECT version, definition FROM granting.catalog_versions WHERE app = $1 ORDER BY version DESC LIMIT 1
+            """, [.text(question.app.rawValue)])
+    }
+
+    /// A user's balances, sorted by asset.
+    static func balances(_ question: BalanceRequested) -> Statement {
+        Statement(
+            """
+            SELECT a.asset, a.balance FROM granting.customers c JOIN granting.accounts a ON a.customer = c.customer
+            WHERE c.app = $1 AND c.user_id = $2 ORDER BY a.asset
+            """, [.text(question.app.rawValue), .text(question.userID.rawValue)])
+    }
+
+    /// A page of a user's ledger, newest first, and one row more to know whether another page follows.
+    static func ledger(_ question: LedgerRequested, limit: Int64) -> Statement {
+        Statement(
+            """
+            SELECT l.id, l.asset, l.direction, l.amount, l.balance_after, l.source_type, l.source_id, l.remark,
+                l.environment, l.created_at
+            FROM granting.customers c JOIN granting.ledger l ON l.customer = c.customer
+            WHERE c.app = $1 AND c.user_id = $2 AND ($3::text IS NULL OR l.asset = $3)
+                AND ($4::bigint IS NULL OR l.id < $4)
+            ORDER BY l.id DESC LIMIT $5
+            """,
+            [
+                .text(question.app.rawValue), .text(question.userID.rawValue), .text(question.asset?.rawValue),
+                .int8(question.before), .int8(limit + 1),
+            ])
+    }
+
+    /// A user's own transaction, in either environment.
+    static func transactions(_ question: TransactionRequested) -> Statement {
+        Statement(
+            """
+            SELECT t.environment, t.transaction_id, t.product_id, t.quantity, t.order_number, t.held_reason,
+                t.revoked_share, t.purchase_date, g.granted_at, g.applied_share, l.assets, l.amounts
+            FROM granting.customers c
+            JOIN granting.transactions t ON t.owner = c.customer
+            LEFT JOIN granting.grants g ON g.environment = t.environment AND g.transaction_id = t.delivered_by
+            CROSS JOIN LATERAL (SELECT array_agg(l.asset::text ORDER BY l.asset) AS assets,
+                    array_agg(l.amount ORDER BY l.asset) AS amounts
+                FROM granting.lots l
+                WHERE l.environment = g.environment AND l.transaction_id = g.transaction_id) AS l
+            WHERE c.app = $1 AND c.user_id = $2
+                AND t.environment IN ('Production', 'Sandbox') AND t.transaction_id = $3
+            ORDER BY t.environment
+            """,
+            [
+                .text(question.app.rawValue), .text(question.userID.rawValue),
+                .text(question.transactionID.rawValue),
+            ])
+    }
+
+    /// The answer to a catalogue question.
+    static func catalog(_ rows: Rows) throws -> CatalogAnswered {
+        guard let row = rows.first else { return CatalogAnswered(catalogVersion: 0, definition: nil, problems: []) }
+        return CatalogAnswered(
+            catalogVersion: try row.int8("version"),
+            definition: try CatalogTables.decode(try row.json("definition")), problems: [])
+    }
+
+    /// A balance's row.
+    static func balance(_ row: Row) throws -> AssetAmount {
+        AssetAmount(asset: AssetID(try row.text("asset")), amount: try row.int8("balance"))
+    }
+
+    /// A page, and where the next one begins.
+    static func page(_ rows: Rows, limit: Int64) throws -> LedgerAnswered {
+        let entries = try rows.prefix(Int(limit)).map { row in
+            LedgerEntry(
+                id: try row.int8("id"), asset: AssetID(try row.text("asset")), direction: try row.member("direction"),
+                amount: try row.int8("amount"), balanceAfter: try row.int8("balance_after"),
+                sourceType: try row.text("source_type"), sourceID: try row.text("source_id"),
+                remark: try row.optionalText("remark"),
+                environment: StoreEnvironment(rawValue: try row.text("environment")),
+                createdAt: try row.timestampMilliseconds("created_at"))
+        }
+        return LedgerAnswered(entries: entries, nextBefore: rows.count > Int(limit) ? entries.last?.id : nil)
+    }
+
+    /// A transaction as its owner may see it.
+    static func summary(_ row: Row) throws -> TransactionSummary {
+        let assets = try row.isNull("assets") ? [] : try row.textArray("assets")
+        let amounts = try row.isNull("amounts") ? [] : try row.int8Array("amounts")
+        let held = try row.optionalText("held_reason").flatMap { HeldReason(rawValue: $0) }
+        let share = try row.optionalInt8("applied_share") ?? row.int8("revoked_share")
+        let isRevoked = share == VerifiedTransaction.wholeShare
+        let isGranted = try !row.isNull("granted_at")
+        return TransactionSummary(
+            transactionID: TransactionID(try row.text("transaction_id")), environment: try row.book("environment"),
+            productID: ProductID(try row.text("product_id")), quantity: try row.int8("quantity"),
+            orderNumber: try row.optionalName("order_number"),
+            status: isRevoked ? "REVOKED" : isGranted ? "GRANTED" : "HELD", heldReason: held,
+            amounts: zip(assets, amounts).map { AssetAmount(asset: AssetID($0 ?? ""), amount: $1 ?? 0) },
+            revokedShare: share, purchaseDate: try row.int8("purchase_date"),
+            grantedAt: try row.optionalTimestampMilliseconds("granted_at"))
+    }
+}
