@@ -27,16 +27,20 @@ import Testing
 
     @Test func `whatever is decoded is the only text for its bytes (S08)`() {
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= ".utf8)
+        var ambiguous: [String] = []
         for first in digits {
             for second in digits {
                 for third in digits + [0] {
                     let text = third == 0 ? [first, second] : [first, second, third]
-                    if let bytes = Base64URL.decode(text[...]) { #expect(Base64URL.encode(bytes) == text) }
+                    if let bytes = Base64URL.decode(text[...]), Base64URL.encode(bytes) != text {
+                        ambiguous.append(String(decoding: text, as: UTF8.self))
+                    }
                     let padded = String(decoding: text, as: UTF8.self) + (third == 0 ? "==" : "=")
-                    if let bytes = Base64.decode(padded) { #expect(Base64.encode(bytes) == padded) }
+                    if let bytes = Base64.decode(padded), Base64.encode(bytes) != padded { ambiguous.append(padded) }
                 }
             }
         }
+        #expect(ambiguous.prefix(5).isEmpty)
     }
 
     @Test(arguments: [
