@@ -120,3 +120,56 @@ lock() {
     exec {lock_descriptor}>"$state/run/$1.lock"
     flock -w 120 "$lock_descriptor" || fail "another script has been holding $state/run/$1.lock for 120 s"
 }
+
+# --- The deployment on one machine: names, in one place -------------------------------------------------------------
+
+# Order of start; stopped the other way round. A service's executable is purser-<name>, its settings PURSER_<NAME>_….
+services=(verification granting gateway)
+# Services with a schema of their own: schema <name>, login role purser_<name>.
+schemas=(verification granting)
+# Broker users: each service's, and the operator's tool.
+broker_users=(gateway verification granting control)
+database_name=purser
+programs=$root/.build/${PURSER_CONFIGURATION:-debug}
+apps=$state/apps  # what services read: the apps' files and the keys they name
+root_certificate=$state/simulator/root.pem
+
+# program NAME: the executable of a service, of the simulator, or of the operator's tool (control).
+program() {
+    case $1 in
+        simulator) printf '%s\n' "$programs/appstore-simulator" ;;
+        control) printf '%s\n' "$programs/purser" ;;
+        *) printf '%s\n' "$programs/purser-$1" ;;
+    esac
+}
+
+# port_of NAME: the port people and scripts ask a process at: clients' HTTP for gateway and simulator, else its metrics.
+port_of() {
+    local base
+    base=$(cat "$state/run/ports" 2>/dev/null) || fail "nothing was started in $state yet: run make up"
+    case $1 in
+        gateway) echo "$((base + 0))" ;;
+        simulator) echo "$((base + 1))" ;;
+        gateway-metrics) echo "$((base + 2))" ;;
+        verification) echo "$((base + 3))" ;;
+        granting) echo "$((base + 4))" ;;
+        *) fail "no such process: $1" ;;
+    esac
+}
+
+# readiness_of NAME: the URL that answers 200 once the process does its work.
+readiness_of() {
+    case $1 in
+        gateway) echo "http://127.0.0.1:$(port_of gateway-metrics)/readyz" ;;
+        *) echo "http://127.0.0.1:$(port_of "$1")/readyz" ;;
+    esac
+}
+
+# role_conninfo ROLE: a libpq connection string of a role on the deployment's database.
+role_conninfo() {
+    printf 'host=127.0.0.1 port=%s dbname=%s user=%s password=%s' \
+        "$(<"$state/database/port")" "$database_name" "$1" "$(secret "database-$1")"
+}
+
+# user_url USER: the AMQP URL of a broker user.
+user_url() { printf 'amqp://%s:%s@127.0.0.1:%s/%%2F' "$1" "$(secret "broker-$1")" "$(($(<"$state/broker/ports") + 1))"; }

@@ -1,0 +1,38 @@
+# Every target calls one script of infra/scripts; each says in its head what it does and which variables it reads.
+.PHONY: help setup build test lint demo up down status bench clean
+.DEFAULT_GOAL := help
+scripts := infra/scripts
+
+help:  ## prints this
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup:  ## installs the Debian packages that are missing, checks Swift
+	@$(scripts)/install-packages
+
+build: setup  ## builds everything
+	@$(scripts)/build
+
+test:  ## runs every test against a RabbitMQ and a PostgreSQL of its own
+	@$(scripts)/test
+
+lint: setup  ## checks format, lengths, layering and everything else the compiler does not
+	@$(scripts)/lint
+
+demo:  ## builds, starts all of Purser and a simulated App Store, buys something, stops it again
+	@$(scripts)/demo
+
+up: build  ## starts all of Purser and a simulated App Store on this machine
+	@$(scripts)/up
+
+down:  ## stops it; what is stored stays in .local
+	@$(scripts)/down
+
+status:  ## shows what runs and whether it is ready
+	@$(scripts)/status
+
+bench:  ## measures a release build against the numbers it must reach
+	@PURSER_CONFIGURATION=release $(scripts)/demo bench
+
+clean: down  ## stops everything and removes .local and .build
+	@$(scripts)/test-services down
+	@rm -rf .local .build
