@@ -1,4 +1,30 @@
+import Glibc
+
+/// What is done to a running system from outside: `demo` shows it, `token` makes tokens to play with.
 @main
 enum DrillsMain {
-    static func main() {}
+    static func main() {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        exit(run(arguments))
+    }
+
+    private static func run(_ arguments: [String]) -> Int32 {
+        switch arguments.first {
+        case "demo" where arguments.count == 1: DemoCommand.run()
+        case "token": TokenCommand.run(Array(arguments.dropFirst()))
+        default: usage()
+        }
+    }
+
+    private static func usage() -> Int32 {
+        print(
+            """
+            usage: purser-drills demo                       buys, repeats, attacks and spends; checks every value
+                   purser-drills token USER [--service]     prints a token for curl
+
+            settings:
+            \(DrillSettings.explanation)
+            """)
+        return 2
+    }
 }

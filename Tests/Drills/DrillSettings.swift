@@ -1,0 +1,94 @@
+import AppStoreSimulation
+import Glibc
+
+/// Where the running system is and whose keys it trusts, from `PURSER_DEMO_…` variables.
+struct DrillSettings {
+    /// A setting that is missing or unusable.
+    struct Problem: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Issuer, audience and key of one kind of token.
+    struct Issuer {
+        let issuer: String
+        let audience: String
+        let keyID: String
+        let keyFile: String
+
+        /// A maker of such tokens.
+        func tokens() throws -> LoginTokens {
+            let secret = try DrillSettings.secret(keyFile)
+            do {
+                return try LoginTokens(issuer: issuer, audience: audience, secret: secret, keyID: keyID)
+            } catch {
+                throw Problem(description: "\(keyFile): \(error)")
+            }
+        }
+    }
+
+    private static let prefix = "PURSER_DEMO_"
+    private let environment: [String: String]
+
+    /// All settings with their defaults, which are those of apps/cloudpc.yaml; without one they must be set.
+    private static let meanings: [(name: String, fallback: String?, meaning: String)] = [
+        ("GATEWAY", nil, "the gateway, such as http://127.0.0.1:8080"),
+        ("SIMULATOR", nil, "the App Store simulator, such as http://127.0.0.1:8099"),
+        ("LOGIN_KEY_FILE", nil, "the HS256 secret of login tokens"),
+        ("LOGIN_ISSUER", "https://login.cloudpc.example", "their issuer"),
+        ("LOGIN_AUDIENCE", "cloudpc", "their audience"),
+        ("LOGIN_KEY_ID", "login-1", "the id of their key"),
+        ("SERVICE_KEY_FILE", nil, "the HS256 secret of service tokens"),
+        ("SERVICE_ISSUER", "https://services.cloudpc.example", "their issuer"),
+        ("SERVICE_AUDIENCE", "cloudpc-services", "their audience"),
+        ("SERVICE_KEY_ID", "services-1", "the id of their key"),
+        ("BUNDLE_ID", "com.bujingyun.pyydn", "the app's bundle id"),
+    ]
+
+    /// One line a setting.
+    static var explanation: String {
+        meanings.map { "  \(prefix)\($0.name)  \($0.meaning)\($0.fallback.map { "; default \($0)" } ?? "")" }
+            .joined(separator: "\n")
+    }
+
+    /// The settings of this process.
+    init() {
+        var variables: [String: String] = [:]
+        for (name, fallback, _) in Self.meanings {
+            variables[name] = getenv(Self.prefix + name).map { String(cString: $0) } ?? fallback
+        }
+        environment = variables
+    }
+
+    /// A setting's value.
+    func value(_ name: String) throws -> String {
+        guard let value = environment[name], !value.isEmpty else {
+            throw Problem(description: "\(Self.prefix)\(name) is not set; the settings are\n\(Self.explanation)")
+        }
+        return value
+    }
+
+    /// Who makes login tokens.
+    func login() throws -> Issuer { try issuer("LOGIN") }
+    /// Who makes service tokens.
+    func service() throws -> Issuer { try issuer("SERVICE") }
+
+    private func issuer(_ kind: String) throws -> Issuer {
+        Issuer(
+            issuer: try value(kind + "_ISSUER"), audience: try value(kind + "_AUDIENCE"),
+            keyID: try value(kind + "_KEY_ID"), keyFile: try value(kind + "_KEY_FILE"))
+    }
+
+    /// The bytes of a secret's file, without the line break editors put at its end.
+    private static func secret(_ path: String) throws -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw Problem(description: "\(path): \(String(cString: strerror(errno)))") }
+        defer { close(file) }
+        // No secret is longer.
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = read(file, &buffer, buffer.count)
+        guard count > 0 else { throw Problem(description: "\(path) is empty or cannot be read") }
+        var bytes = Array(buffer[..<count])
+        while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
+        return bytes
+    }
+}
