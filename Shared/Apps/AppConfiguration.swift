@@ -1,0 +1,31 @@
+public import Messages
+
+/// One app of this deployment, as `apps/<id>.yaml` describes it. Complete and checked; key files are not read yet.
+public struct AppConfiguration: Sendable, Equatable {
+    /// Which HTTP calls an app's clients make.
+    public enum Surface: String, Sendable, CaseIterable {
+        /// Pre-orders, verify, wallet: docs/protocols/orders.
+        case orders
+    }
+
+    /// The app, `[a-z0-9-]{1,32}`.
+    public var id: AppID
+    /// Its HTTP calls.
+    public var surface: Surface
+    /// Host names in lower case; empty = every host.
+    public var hosts: [String]
+    /// What its paths start with, such as `/cloudpc`; empty = nothing in front.
+    public var pathPrefix: String
+    /// Bundle ids that Apple's signed data may name for this app.
+    public var bundleIDs: [String]
+    /// App Store Connect's number of the app, which Production notifications carry.
+    public var appAppleID: Int64
+    /// Environments whose data is accepted at all.
+    public var environments: Set<StoreEnvironment>
+    /// How the app's users prove who they are.
+    public var loginTokens: TokenSettings
+    /// How the app's servers prove who they are; nil when none may call.
+    public var serviceTokens: TokenSettings?
+    /// Assets, products and policies.
+    public var catalog: Catalog
+}

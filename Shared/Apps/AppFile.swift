@@ -1,0 +1,110 @@
+import Messages
+import YAML
+
+/// Reads one app's file. Everything is read even after a mistake, so that one run shows them all.
+struct AppFile {
+    /// What a file says, and where it says what no other app may say too. The rest is known even when the app is not.
+    struct Parsed {
+        let app: AppConfiguration?
+        let hosts: [YAMLMapping.Text]
+        let pathPrefix: String
+        let bundleIDs: [YAMLMapping.Text]
+        let audiences: [YAMLMapping.Text]
+    }
+
+    private let root: YAMLMapping
+    private let problems: YAMLProblems
+    private let folder: String
+    private let fileID: String
+
+    /// - Parameter path: the file's path; key files are relative to its folder, its name must be the app's id.
+    static func parse(_ bytes: [UInt8], path: String, problems: YAMLProblems) -> Parsed? {
+        guard let node = YAMLReader.parse(bytes, file: path, problems: problems),
+            let root = YAMLMapping(node, problems)
+        else { return nil }
+        let slash = path.lastIndex(of: "/")
+        let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
+        let file = AppFile(
+            root: root, problems: problems, folder: slash.map { String(path[...$0]) } ?? "",
+            fileID: name.hasSuffix(".yaml") ? String(name.dropLast(5)) : String(name))
+        return file.parsed()
+    }
+
+    private func parsed() -> Parsed {
+        let id = text(root, "id", .appID)
+        if let id, id.text != fileID { problems.add("id must be the file's name, \(fileID)", at: id.position) }
+        let surface = root.choice("surface", AppConfiguration.Surface.allCases.map { ($0.rawValue, $0) })
+        let hosts = root.texts("hosts", NameRule.host.text, NameRule.host.isValid)
+        if hosts.count > 1, let star = hosts.first(where: { $0.text == "*" }) {
+            problems.add("hosts: \"*\" stands alone", at: star.position)
+        }
+        let prefix = root.optionalText("pathPrefix", NameRule.pathPrefix.text, NameRule.pathPrefix.isValid)
+        let bundleIDs = root.texts("bundleIds", NameRule.bundleID.text, NameRule.bundleID.isValid)
+        let appleID = root.int64("appAppleId", in: 1...Int64.max)
+        let environments = environments()
+        let login = root.mapping("loginTokens").map(tokens)
+        let service = root.optionalMapping("serviceTokens").map(tokens)
+        let catalog = CatalogSection(root: root, problems: problems).read()
+        root.finish()
+        var app: AppConfiguration?
+        if let id, let surface, let appleID, let login = login?.settings {
+            app = AppConfiguration(
+                id: AppID(id.text), surface: surface, hosts: hosts.map(\.text).filter { $0 != "*" },
+                pathPrefix: prefix?.text ?? "", bundleIDs: bundleIDs.map(\.text), appAppleID: appleID,
+                environments: environments, loginTokens: login, serviceTokens: service?.settings, catalog: catalog)
+        }
+        return Parsed(
+            app: app, hosts: hosts, pathPrefix: prefix?.text ?? "", bundleIDs: bundleIDs,
+            audiences: [login, service].compactMap { $0?.audience })
+    }
+
+    private func environments() -> Set<StoreEnvironment> {
+        let names = StoreEnvironment.allCases.map(\.rawValue)
+        let listed = root.texts("environments", "one of: \(names.joined(separator: ", "))") { names.contains($0) }
+        return Set(listed.compactMap { StoreEnvironment(rawValue: $0.text) })
+    }
+
+    private func tokens(_ section: YAMLMapping) -> (settings: TokenSettings?, audience: YAMLMapping.Text?) {
+        let issuer = text(section, "issuer", .tokenName)
+        let audience = text(section, "audience", .tokenName)
+        var keys: [TokenSettings.Key] = []
+        for node in section.items("keys") {
+            guard let key = YAMLMapping(node, problems).flatMap(key) else { continue }
+            if keys.contains(where: { $0.id == key.id }) {
+                problems.add("keys: two keys have the id \(key.id)", at: node.position)
+            }
+            keys.append(key)
+        }
+        section.finish()
+        guard let issuer, let audience, !keys.isEmpty else { return (nil, audience) }
+        return (TokenSettings(issuer: issuer.text, audience: audience.text, keys: keys), audience)
+    }
+
+    private func key(_ section: YAMLMapping) -> TokenSettings.Key? {
+        let id = text(section, "id", .keyID)
+        let algorithm = section.choice("algorithm", TokenSettings.Key.Algorithm.allCases.map { ($0.rawValue, $0) })
+        let secret = section.optionalText("secretFile", NameRule.path.text, NameRule.path.isValid)
+        let publicKey = section.optionalText("publicKeyFile", NameRule.path.text, NameRule.path.isValid)
+        section.finish()
+        guard let algorithm else { return nil }
+        let isSecret = algorithm == .hs256
+        let wantedName = isSecret ? "secretFile" : "publicKeyFile"
+        let otherName = isSecret ? "publicKeyFile" : "secretFile"
+        if let other = isSecret ? publicKey : secret {
+            problems.add("\(algorithm.rawValue) takes a \(wantedName), no \(otherName)", at: other.position)
+        }
+        guard let wanted = isSecret ? secret : publicKey else {
+            problems.add("\(algorithm.rawValue) needs a \(wantedName)", at: section.position)
+            return nil
+        }
+        guard let id else { return nil }
+        let place = TokenSettings.Key.Place(
+            file: wanted.position.file, line: wanted.position.line, column: wanted.position.column)
+        let path = wanted.text.hasPrefix("/") ? wanted.text : folder + wanted.text
+        return TokenSettings.Key(id: id.text, algorithm: algorithm, file: path, place: place)
+    }
+
+    private func text(_ section: YAMLMapping, _ key: String, _ rule: NameRule) -> YAMLMapping.Text? {
+        section.text(key, rule.text, rule.isValid)
+    }
+}

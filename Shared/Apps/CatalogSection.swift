@@ -1,0 +1,145 @@
+import Messages
+import YAML
+
+/// Reads assets, products and policies of an app's file.
+struct CatalogSection {
+    let root: YAMLMapping
+    let problems: YAMLProblems
+
+    /// The file's words and Apple's: the `type` of JWSTransactionDecodedPayload.
+    private static let types = [
+        (name: "consumable", value: "Consumable"), (name: "non-consumable", value: "Non-Consumable"),
+        (name: "non-renewing", value: "Non-Renewing Subscription"),
+        (name: "auto-renewable", value: "Auto-Renewable Subscription"),
+    ]
+    /// The codes a spend can be refused with when there is too little.
+    private static let insufficientCodes: [AnswerCode] = [.balanceNotEnough, .timeNotEnough]
+    /// A hundred years; longer is a mistake in the file.
+    private static let longestDuration: Int64 = 36_525
+    /// A year in hours; an order older than that has no use.
+    private static let longestExpiry: Int64 = 8_760
+    /// A day: an order is made moments before the purchase; the label only tidies lists.
+    private static let usualExpiry: Int64 = 24
+    /// Places in a list; more would be a mistake in the file.
+    private static let sortRange: ClosedRange<Int64> = 0...1_000_000
+
+    /// The catalogue; incomplete if problems were added.
+    func read() -> Catalog {
+        let assets = assets()
+        let products = products()
+        return Catalog(CatalogDefinition(assets: assets, products: products, policies: policies()))
+    }
+
+    private func assets() -> [CatalogAsset] {
+        var ids = Unique("asset id", problems)
+        var names = Unique("jsonName", problems)
+        return root.optionalItems("assets").compactMap { node in
+            guard let section = YAMLMapping(node, problems) else { return nil }
+            let id = section.text("id", NameRule.assetID.text, NameRule.assetID.isValid)
+            let name = section.text("jsonName", NameRule.jsonName.text, NameRule.jsonName.isValid)
+            let code = section.choice("insufficientCode", Self.insufficientCodes.map { ($0.rawValue, $0) })
+            section.finish()
+            ids.check(id)
+            names.check(name)
+            guard let id, let name, let code else { return nil }
+            return CatalogAsset(asset: AssetID(id.text), jsonName: name.text, insufficientCode: code)
+        }
+    }
+
+    /// Ids of assets, also of those with a mistake elsewhere, so that one mistake is reported once.
+    private var declaredAssets: Set<String> {
+        Set(
+            root.optionalItems("assets").compactMap { node in
+                guard case .mapping(let entries) = node.content,
+                    case .scalar(let id, _)? = entries.first(where: { $0.key == "id" })?.value.content
+                else { return nil }
+                return id
+            })
+    }
+
+    private func products() -> [CatalogProduct] {
+        let assets = declaredAssets
+        var codes = Unique("code", problems)
+        var ids = Unique("appleProductId", problems)
+        return root.items("products").compactMap { node in
+            guard let section = YAMLMapping(node, problems) else { return nil }
+            let code = section.text("code", NameRule.productCode.text, NameRule.productCode.isValid)
+            let id = section.text("appleProductId", NameRule.productID.text, NameRule.productID.isValid)
+            let type = section.choice("type", Self.types)
+            let amounts = grants(section, assets: assets)
+            let entitlement = section.optionalMapping("entitlement")
+            let given = entitlement.flatMap(self.entitlement)
+            let isEnabled = section.bool("enabled", absent: true)
+            let sort = section.optionalInt64("sort", in: Self.sortRange)
+            let remark = section.optionalText("remark", NameRule.remark.text, NameRule.remark.isValid)
+            if section.optionalNode("grants") == nil && section.optionalNode("entitlement") == nil {
+                problems.add("a product needs grants, an entitlement, or both", at: section.position)
+            }
+            section.finish()
+            codes.check(code)
+            ids.check(id)
+            guard let code, let id, let type else { return nil }
+            return CatalogProduct(
+                code: code.text, productID: ProductID(id.text), productType: type, amounts: amounts,
+                entitlement: given?.id, entitlementDays: given?.days, isEnabled: isEnabled, sort: sort ?? 0,
+                remark: remark?.text)
+        }
+    }
+
+    private func grants(_ section: YAMLMapping, assets: Set<String>) -> [AssetAmount] {
+        guard section.optionalNode("grants") != nil else { return [] }
+        var granted = Unique("grants: asset", problems)
+        return section.items("grants").compactMap { node in
+            guard let grant = YAMLMapping(node, problems) else { return nil }
+            let asset = grant.text("asset", "the id of one of the assets", assets.contains)
+            let amount = grant.int64("amount", in: 1...Int64.max)
+            grant.finish()
+            granted.check(asset)
+            guard let asset, let amount else { return nil }
+            return AssetAmount(asset: AssetID(asset.text), amount: amount)
+        }
+    }
+
+    private func entitlement(_ section: YAMLMapping) -> (id: String, days: Int64?)? {
+        let id = section.text("id", NameRule.entitlementID.text, NameRule.entitlementID.isValid)
+        let days = section.optionalInt64("durationDays", in: 1...Self.longestDuration)
+        section.finish()
+        return id.map { ($0.text, days) }
+    }
+
+    /// Without a `policies` section the careful values hold: sandbox purchases for listed users, of whom there are none.
+    private func policies() -> CatalogPolicies {
+        let section = root.optionalMapping("policies")
+        let audience = section?.optionalChoice("sandbox", SandboxAudience.allCases.map { ($0.rawValue, $0) })
+        let reviewers = section?.optionalTexts("reviewers", NameRule.userID.text, NameRule.userID.isValid) ?? []
+        let testers = section?.optionalTexts("testers", NameRule.userID.text, NameRule.userID.isValid) ?? []
+        let isTokenRequired = section?.bool("requireAppAccountToken", absent: false) ?? false
+        let expiry = section?.optionalInt64("orderExpiryHours", in: 1...Self.longestExpiry)
+        section?.finish()
+        return CatalogPolicies(
+            sandboxAudience: audience ?? .listed, reviewers: reviewers.map { UserID($0.text) },
+            testers: testers.map { UserID($0.text) }, requiresAppAccountToken: isTokenRequired,
+            orderExpiryHours: expiry ?? Self.usualExpiry)
+    }
+
+    /// Finds texts that are given twice.
+    private struct Unique {
+        private let what: String
+        private let problems: YAMLProblems
+        private var seen: [String: Int] = [:]
+
+        init(_ what: String, _ problems: YAMLProblems) {
+            self.what = what
+            self.problems = problems
+        }
+
+        mutating func check(_ text: YAMLMapping.Text?) {
+            guard let text else { return }
+            if let line = seen[text.text] {
+                problems.add("\(what) \(text.text) was already given in line \(line)", at: text.position)
+            } else {
+                seen[text.text] = text.position.line
+            }
+        }
+    }
+}
