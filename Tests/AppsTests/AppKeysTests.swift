@@ -1,6 +1,8 @@
 import Apps
 import Crypto
+import Observability
 import Testing
+import YAML
 
 @Suite struct AppKeysTests {
     private static let secret = String(repeating: "s", count: 32)
@@ -42,7 +44,7 @@ import Testing
         let octal = "0" + String(mode, radix: 8)
         #expect(
             problems == [
-                "one.yaml:7:74: key k, login.secret: others than its owner may use it (mode \(octal)); chmod 0400"
+                "one.yaml:7:86: key k, login.secret: others than its owner may use it (mode \(octal)); chmod 0400"
             ])
     }
 

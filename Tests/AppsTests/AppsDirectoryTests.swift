@@ -1,6 +1,7 @@
 import Apps
 import Messages
 import Testing
+import YAML
 
 @Suite struct AppsDirectoryTests {
     /// The problems of a folder with these files, each without the folder in front.
@@ -90,14 +91,14 @@ import Testing
         ("com.example.one", "com example", "one.yaml:4:13: bundleIds must be"),
         ("appAppleId: 7", "appAppleId: 0", "one.yaml:5:13: appAppleId must be between 1 and"),
         ("[Production, Sandbox]", "[Xcode]", "one.yaml:6:16: environments must be one of: Production, Sandbox"),
-        ("secretFile: login.secret", "publicKeyFile: x", "one.yaml:7:41: HS256 needs a secretFile"),
+        ("secretFile: login.secret", "publicKeyFile: x", "one.yaml:7:48: HS256 needs a secretFile"),
         ("algorithm: HS256", "algorithm: none", "algorithm must be one of: HS256, ES256"),
         ("algorithm: ES256", "algorithm: HS256", "HS256 takes a secretFile, no publicKeyFile"),
         ("audience: one-services", "audience: one", "the audience one is taken by one.yaml:7"),
         ("audience: one,", "audience: 'a b',", "audience must be 1 to 255 printable"),
         ("jsonName: coin", "jsonName: Coin", "jsonName must be 1 to 32"),
         ("BALANCE_NOT_ENOUGH", "NOPE", "insufficientCode must be one of: BALANCE_NOT_ENOUGH, TIME_NOT_ENOUGH"),
-        ("asset: COIN", "asset: GEM", "one.yaml:11:85: asset must be the id of one of the assets"),
+        ("asset: COIN", "asset: GEM", "one.yaml:11:79: asset must be the id of one of the assets"),
         ("amount: 5", "amount: 0", "amount must be between 1 and 9223372036854775807"),
         ("amount: 5", "amount: 1.5", "amount must be a whole number"),
         ("amount: 5", "amount: 9223372036854775808", "amount must be a whole number"),
@@ -107,7 +108,7 @@ import Testing
         ("entitlement: {id: vip, durationDays: 30}, ", "", "a product needs grants, an entitlement, or both"),
         ("durationDays: 30", "durationDays: 0", "durationDays must be between 1 and 36525"),
         ("enabled: false", "enabled: no", "enabled must be true or false"),
-        ("enabled: false", "enable: false", "one.yaml:12:96: unknown key enable"),
+        ("enabled: false", "enable: false", "one.yaml:12:102: unknown key enable"),
         ("sandbox: nobody", "sandbox: all", "sandbox must be one of: nobody, listed, everybody"),
         ("orderExpiryHours: 48", "orderExpiryHours: 0", "orderExpiryHours must be between 1 and 8760"),
         ("policies:", "policy:", "one.yaml:13:1: unknown key policy"),
@@ -147,7 +148,7 @@ import Testing
         ),
         (
             AppText.make(id: "two", hosts: "[t.example]", bundle: "b", audience: "two", serviceAudience: "one"),
-            "two.yaml:8:39: the audience one is taken by one.yaml:7"
+            "two.yaml:8:38: the audience one is taken by one.yaml:7"
         ),
         (
             AppText.make(id: "two", hosts: "[t.example]", audience: "two", serviceAudience: "s"),
