@@ -1,20 +1,36 @@
 import Glibc
+import Service
 
 /// `purser`, the operator's command line: the first argument names the command.
 @main
 enum ControlMain {
-    static func main() {
+    private static let usage = """
+        usage: purser verify [options] FILE|-       explains offline what a signed payload is and whether it is valid
+               purser catalog import [options] FILE shows what an app's file changes, and imports it
+               purser topology [options]            prints the broker's definitions
+               purser version
+        """
+
+    static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        exit(run(arguments) { print($0) })
+        exit(await run(arguments, environment: ProcessEnvironment.all) { print($0) })
     }
 
     /// Runs one command; returns the exit status.
-    static func run(_ arguments: [String], output: (String) -> Void) -> Int32 {
+    static func run(
+        _ arguments: [String], environment: [String: String], output: @escaping (String) -> Void
+    ) async -> Int32 {
+        let rest = Array(arguments.dropFirst())
         switch arguments.first {
-        case "verify":
-            return VerifyCommand.run(arguments: Array(arguments.dropFirst()), output: output)
+        case "verify": return VerifyCommand.run(arguments: rest, output: output)
+        case "topology": return TopologyCommand.run(arguments: rest, output: output)
+        case "catalog":
+            return await CatalogCommand(output: output, environment: environment).run(arguments: rest)
+        case "version":
+            output("purser \(ServiceMain.version)")
+            return 0
         default:
-            output("usage: purser verify [options] FILE|-")
+            output(usage)
             return arguments.first == "--help" ? 0 : 2
         }
     }

@@ -1,4 +1,7 @@
+import Glibc
+import Service
+
 @main
 enum GrantingMain {
-    static func main() {}
+    static func main() { exit(ServiceMain.run(GrantingProgram.self)) }
 }

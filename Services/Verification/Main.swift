@@ -1,4 +1,7 @@
+import Glibc
+import Service
+
 @main
 enum VerificationMain {
-    static func main() {}
+    static func main() { exit(ServiceMain.run(VerificationProgram.self)) }
 }

@@ -1,3 +1,4 @@
+import Messages
 import Observability
 
 /// What a lane counts. Labels: `queue`, and `outcome` where it matters.
@@ -15,8 +16,17 @@ struct LaneMetrics: Sendable {
     let unroutable: Counter
     let swept: Counter
     let ready: Gauge
+    private let metrics: Metrics
+
+    /// Facts published, by type: what the business did. A closed set, the types this service may say.
+    func facts(_ type: MessageType) -> Counter {
+        metrics.counter(
+            "purser_facts_published_total", help: "Facts published, copies included.",
+            labels: ["type": type.rawValue])
+    }
 
     init(_ metrics: Metrics, queue: String) {
+        self.metrics = metrics
         let labels = ["queue": queue]
         func outcome(_ name: String) -> Counter {
             metrics.counter(

@@ -99,6 +99,7 @@ struct LaneSession: ~Copyable {
         try probe.reached(.afterPublish, batch: identifiers)
         try publish(forwarding(deliveries, triaged, committed), setReady)
         published += committed.unannounced
+        for fact in committed.entries.flatMap(\.facts) { instruments.facts(fact.type).increment() }
         try probe.reached(.beforeAck, batch: identifiers)
         if let last = deliveries.last { try consumer.acknowledge(upTo: last.tag) }
     }

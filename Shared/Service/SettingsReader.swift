@@ -105,12 +105,15 @@ public struct SettingsReader {
     private mutating func raw(_ name: String) -> String? {
         let direct = environment[prefix + name]
         guard let path = environment[prefix + name + "_FILE"] else { return direct }
-        if direct != nil { problem(name, "is set twice, directly and by _FILE") }
+        guard direct == nil else {
+            problem(name, "is set twice, directly and by _FILE")
+            return direct
+        }
         guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= 65_536,
             let text = String(validating: data, as: UTF8.self)
         else {
             problem(name + "_FILE", "names a file that cannot be read as text: \(path)")
-            return direct
+            return nil
         }
         // Editors and `echo` end files with a newline that is no part of the value.
         return text.hasSuffix("\n") ? String(text.dropLast()) : text

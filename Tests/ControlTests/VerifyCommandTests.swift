@@ -152,10 +152,10 @@ import Testing
         #expect(TimeText.seconds(text) == seconds)
     }
 
-    @Test func `purser without a command says how it is used`() {
+    @Test func `purser without a command says how it is used`() async {
         var lines: [String] = []
-        #expect(ControlMain.run([]) { lines.append($0) } == 2)
-        #expect(ControlMain.run(["verify", "--help"]) { lines.append($0) } == 0)
+        #expect(await ControlMain.run([], environment: [:]) { lines.append($0) } == 2)
+        #expect(await ControlMain.run(["verify", "--help"], environment: [:]) { lines.append($0) } == 0)
         #expect(lines.first?.contains("usage") == true)
     }
 }

@@ -1,1 +1,0 @@
--- The schema of this service; see V001.

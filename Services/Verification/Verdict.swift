@@ -1,0 +1,89 @@
+import AppStore
+import Crypto
+import Messages
+
+/// What Verification finds about one submission, before anything is stored or said.
+enum Verdict {
+    /// Genuine and for the app that was asked.
+    case genuine(VerifiedPayload<TransactionPayload>, VerifiedTransaction)
+    /// Not to be believed, or not for this app: told to the caller, kept in quarantine.
+    case refused(AnswerCode, reason: String, SecurityEvent?)
+    /// Cannot be told now: the machine's clock, or memory.
+    case later(reason: String)
+    /// Genuine, but nothing signed says for which app: an operator, or Apple, has to say.
+    case unidentified
+
+    /// Judges one signed transaction handed in for `app`.
+    static func of(
+        _ text: String, for app: AppID, by verifier: inout SignedDataVerifier, now: Int64
+    ) -> Verdict {
+        do throws(VerificationFailure) {
+            switch try verifier.verifyTransaction(Array(text.utf8), now: now) {
+            case .bundleIDMissing: return .unidentified
+            case .verified(let verified):
+                // The signed bundle id decides the app, not the address that was called.
+                guard verified.appID == app.rawValue else {
+                    return .refused(.appleTransactionVerifyFailed, reason: "app_mismatch", .otherApp)
+                }
+                return try judge(verified)
+            }
+        } catch {
+            return refusal(error)
+        }
+    }
+
+    private static func judge(_ verified: VerifiedPayload<TransactionPayload>) throws(VerificationFailure) -> Verdict {
+        let payload = verified.payload
+        if payload.transactionID == nil { return .refused(.appleTransactionIDEmpty, reason: "payload_field", nil) }
+        if (payload.productID ?? "").isEmpty { return .refused(.appleProductIDEmpty, reason: "payload_field", nil) }
+        return .genuine(verified, try VerifiedTransaction(verified, try payload.purchase()))
+    }
+
+    private static func refusal(_ failure: VerificationFailure) -> Verdict {
+        if failure.isTransient { return .later(reason: failure.reason.rawValue) }
+        switch failure.reason {
+        case .payloadField where failure.detail.hasPrefix("transactionId "):
+            return .refused(.appleTransactionIDEmpty, reason: failure.reason.rawValue, nil)
+        case .payloadField, .payloadType, .tooLarge:
+            return .refused(.appleTransactionVerifyFailed, reason: failure.reason.rawValue, nil)
+        case .environmentMismatch:
+            return .refused(.appleTransactionVerifyFailed, reason: failure.reason.rawValue, .sandboxPurchase)
+        case .appMismatch:
+            return .refused(.appleTransactionVerifyFailed, reason: failure.reason.rawValue, .otherApp)
+        default:
+            return .refused(.appleTransactionVerifyFailed, reason: failure.reason.rawValue, .forgedEvidence)
+        }
+    }
+}
+
+extension VerifiedTransaction {
+    /// Flattens what was verified.
+    init(
+        _ verified: VerifiedPayload<TransactionPayload>, _ purchase: TransactionPayload.Purchase
+    ) throws(VerificationFailure) {
+        let payload = verified.payload
+        self.init(
+            environment: verified.environment == .production ? .production : .sandbox,
+            transactionID: TransactionID(purchase.transactionID),
+            originalTransactionID: TransactionID(purchase.originalTransactionID), bundleID: payload.bundleID ?? "",
+            productID: ProductID(purchase.productID), productType: purchase.type.rawValue,
+            ownership: purchase.ownershipType.rawValue, quantity: payload.quantity,
+            purchaseDate: purchase.purchaseDate, signedDate: purchase.signedDate,
+            payloadHash: Hex.encode(verified.evidence.payloadSHA256))
+        webOrderLineItemID = payload.webOrderLineItemID
+        originalPurchaseDate = payload.originalPurchaseDate
+        expiresDate = payload.expiresDate
+        appAccountToken = payload.appAccountToken.map { "\($0)".lowercased() }
+        revocationDate = payload.revocationDate
+        revocationReason = payload.revocationReason
+        revocationType = payload.revocationType
+        revocationPercentage = payload.revocationPercentage
+        isUpgraded = payload.isUpgraded
+        transactionReason = payload.transactionReason
+        price = payload.price
+        currency = payload.currency
+        storefront = payload.storefront
+        subscriptionGroupID = payload.subscriptionGroupIdentifier
+        appTransactionID = payload.appTransactionID
+    }
+}

@@ -1,0 +1,124 @@
+import AppStore
+import Crypto
+import Messages
+import Observability
+import Pipeline
+import Postgres
+
+/// Turns `purchase.submitted` into `purchase.verified`, or into a refusal told to the caller.
+///
+/// All cryptography happens before the first statement, so the transaction is as short as its inserts. A verdict is
+/// always computed anew, also for a redelivered message; what was published before is recalled by the lane.
+struct VerifyPurchases: Handler {
+    private var verifier: SignedDataVerifier
+    private var store = EvidenceStore()
+    private let instruments: VerificationMetrics
+    private let logger: Logger
+    private let now: @Sendable () -> Int64
+
+    init(
+        verifier: SignedDataVerifier, metrics: Metrics, logger: Logger,
+        now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
+    ) {
+        self.verifier = verifier
+        self.logger = logger
+        self.now = now
+        instruments = VerificationMetrics(metrics)
+    }
+
+    mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
+        let time = now()
+        var evidence: [Evidence] = []
+        var refusals: [Refusal] = []
+        var outcomes: [Outcome] = []
+        for incoming in batch {
+            guard let submission = incoming.read(PurchaseSubmitted.self) else {
+                outcomes.append(.park(reason: Incoming.unreadable))
+                continue
+            }
+            let verdict = judge(submission, time)
+            outcomes.append(try outcome(of: verdict, submission, incoming.header, time))
+            record(verdict, submission, incoming.header, &evidence, &refusals)
+        }
+        try store.save(evidence, refusals, in: &transaction)
+        return outcomes
+    }
+
+    private mutating func judge(_ submission: PurchaseSubmitted, _ time: Int64) -> Verdict {
+        let began = ContinuousClock.now
+        let verdict = Verdict.of(submission.signedTransaction, for: submission.app, by: &verifier, now: time)
+        instruments.seconds.observe(began.duration(to: .now))
+        return verdict
+    }
+
+    private func outcome(
+        of verdict: Verdict, _ submission: PurchaseSubmitted, _ header: MessageHeader, _ time: Int64
+    ) throws -> Outcome {
+        switch verdict {
+        case .genuine(let verified, let purchase):
+            instruments.verified.increment()
+            instruments.note(verified.signer, now: time)
+            let fact = try Fact(
+                PurchaseVerified(
+                    app: submission.app, userID: submission.userID, orderNumber: submission.orderNumber,
+                    transaction: purchase),
+                key: "\(purchase.environment.rawValue)/\(purchase.transactionID)", app: submission.app,
+                environment: purchase.environment, causedBy: header, occurredAt: time)
+            return .done(facts: [fact], reply: nil)
+        case .refused(let code, let reason, let event):
+            instruments.refused(reason).increment()
+            logger.info(
+                "submission refused",
+                [
+                    "correlation.id": .string(header.correlationID), "app": .string(submission.app.rawValue),
+                    "reason": .string(reason),
+                ])
+            let answer = PurchaseAnswered(
+                status: .refused, code: code, reason: reason, mayFinish: false, securityEvent: event)
+            return .done(facts: [], reply: try Reply(answer))
+        case .later(let reason):
+            instruments.postponed.increment()
+            // Most often a wrong clock, here or at Apple: nobody's purchase is lost by that, but somebody must look.
+            logger.error(
+                "a submission cannot be judged now; is this machine's clock right?",
+                [
+                    "correlation.id": .string(header.correlationID), "reason": .string(reason),
+                ])
+            let answer = PurchaseAnswered(status: .pending, code: .purchasePending, reason: reason, mayFinish: false)
+            return .retry(
+                after: RetryPolicy.delay(attempt: header.attempt), reason: reason, isOutage: true,
+                reply: try Reply(answer))
+        case .unidentified:
+            instruments.refused("app_unidentified").increment()
+            return .park(reason: "verification.app_unidentified")
+        }
+    }
+
+    private func record(
+        _ verdict: Verdict, _ submission: PurchaseSubmitted, _ header: MessageHeader, _ evidence: inout [Evidence],
+        _ refusals: inout [Refusal]
+    ) {
+        switch verdict {
+        case .genuine(let verified, let purchase):
+            evidence.append(
+                Evidence(
+                    transaction: purchase, app: submission.app, headerSegment: verified.evidence.headerSegment,
+                    headerDigest: SHA256.hash(verified.evidence.headerSegment), payload: verified.evidence.payload,
+                    payloadHash: verified.evidence.payloadSHA256, signature: verified.evidence.signature,
+                    submitter: submission.userID, orderNumber: submission.orderNumber, cause: header))
+        case .refused(_, let reason, _):
+            let text = submission.signedTransaction
+            refusals.append(
+                Refusal(
+                    app: submission.app, submitter: submission.userID, reason: reason,
+                    evidenceHash: SHA256.hash(Array(text.utf8)), excerpt: Self.excerpt(of: text), cause: header))
+        case .later, .unidentified: break
+        }
+    }
+
+    /// The beginning of a refused text that PostgreSQL can keep: no NUL, whole characters.
+    static func excerpt(of text: String) -> String {
+        let start = text.utf8.prefix(EvidenceStore.excerptLimit)
+        return String(decoding: start, as: UTF8.self).filter { $0 != "\0" }
+    }
+}
