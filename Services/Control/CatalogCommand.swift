@@ -27,7 +27,7 @@ struct CatalogCommand {
     }
 
     /// Exit code: 0 done or nothing to do, 1 refused or unreachable, 2 wrong usage, settings or file.
-    func run(arguments: [String]) async -> Int32 {
+    nonisolated(nonsending) func run(arguments: [String]) async -> Int32 {
         guard let options = parse(arguments) else {
             output(Self.usage)
             return 2
@@ -48,7 +48,7 @@ struct CatalogCommand {
         }
     }
 
-    private func run(_ app: AppConfiguration, _ options: Options) async -> Int32 {
+    nonisolated(nonsending) private func run(_ app: AppConfiguration, _ options: Options) async -> Int32 {
         switch ControlSettings.read(environment: environment) {
         case .failure(let problems):
             for sentence in problems.sentences { output(sentence) }
@@ -67,7 +67,9 @@ struct CatalogCommand {
         }
     }
 
-    private func exchange(_ app: AppConfiguration, _ options: Options, _ requester: Requester) async -> Int32 {
+    nonisolated(nonsending) private func exchange(_ app: AppConfiguration, _ options: Options, _ requester: Requester)
+        async -> Int32
+    {
         do {
             try await becomeReady(requester)
             let id = app.id
@@ -99,7 +101,7 @@ struct CatalogCommand {
         return 0
     }
 
-    private func ask<Question: Message>(
+    nonisolated(nonsending) private func ask<Question: Message>(
         _ requester: Requester, _ question: Question, _ app: AppID
     ) async throws -> CatalogAnswered {
         try await requester.ask(
@@ -107,7 +109,7 @@ struct CatalogCommand {
             context: .init(app: app, correlationID: UUIDText.random(), patience: Self.patience))
     }
 
-    private func becomeReady(_ requester: Requester) async throws {
+    nonisolated(nonsending) private func becomeReady(_ requester: Requester) async throws {
         let deadline = ContinuousClock.now + Self.patience
         while !requester.isReady {
             guard ContinuousClock.now < deadline else {

@@ -17,7 +17,7 @@ enum ControlMain {
     }
 
     /// Runs one command; returns the exit status.
-    static func run(
+    nonisolated(nonsending) static func run(
         _ arguments: [String], environment: [String: String], output: @escaping (String) -> Void
     ) async -> Int32 {
         let rest = Array(arguments.dropFirst())
