@@ -10,8 +10,7 @@ import Testing
             case "/redirect": return HTTPResponse(status: 302, headers: [("Location", "/elsewhere")])
             case "/large": return HTTPResponse(status: 200, body: [UInt8](repeating: 1, count: 5_000))
             case "/never":
-                try? await Task.sleep(for: .seconds(30))
-                return HTTPResponse(status: 200)
+                return await withUnsafeContinuation { (_: UnsafeContinuation<HTTPResponse, Never>) in }
             default:
                 let fields = request.headers.filter { $0.name.lowercased() != "host" }
                     .map { "\($0.name)=\($0.value)" }.joined(separator: ";")

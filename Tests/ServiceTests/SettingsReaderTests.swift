@@ -43,7 +43,7 @@ import Testing
 
     @Test func `a setting given twice is a problem`() {
         var reader = SettingsReader(
-            service: "gateway", environment: ["PURSER_GATEWAY_A": "1", "PURSER_GATEWAY_A_FILE": "/dev/null"])
+            service: "gateway", environment: ["PURSER_GATEWAY_A": "1", "PURSER_GATEWAY_A_FILE": #filePath])
         _ = reader.optionalText("A", meaning: "a")
         #expect(reader.problems == ["PURSER_GATEWAY_A is set twice, directly and by _FILE."])
     }
