@@ -140,8 +140,7 @@ let package = Package(
             "Gateway",
             [
                 "Gateway", "Service", "Apps", "HTTPServer", "HTTPClient", "JOSE", "JSON", "Crypto", "Messages",
-                "Pipeline",
-                "AMQP", "Runtime", "Observability", "TestSupport",
+                "Pipeline", "AMQP", "Runtime", "Observability", "TestSupport",
             ]),
         tests(
             "Verification",

@@ -12,7 +12,8 @@ enum GatewayProgram: ServiceProgram {
 
     static func start(_ settings: GatewaySettings, _ context: ServiceContext) throws -> [any ServicePart] {
         guard let broker = context.common.broker else { throw GatewayError.noBroker }
-        let apps = try AppDirectory(folder: settings.appsFolder)
+        let apps = settings.apps
+        guard apps.count > 0 else { throw GatewayError.noApps }
         let requester = Requester.start(user: name, broker: broker, logger: context.logger)
         let security = SecurityLog(logger: context.logger, metrics: context.metrics)
         let surface = OrdersSurface(asker: requester, security: security, now: { WallClock.milliseconds })
@@ -29,15 +30,6 @@ enum GatewayProgram: ServiceProgram {
             "listening",
             ["http.address": .string(settings.address), "http.port": .int(Int(server.port)), "apps": .int(apps.count)])
         return [RequesterPart(requester: requester), ListenerPart(server: server)]
-    }
-
-    static func check(_ settings: GatewaySettings, _ common: CommonSettings) -> [CheckResult] {
-        do {
-            _ = try AppDirectory(folder: settings.appsFolder)
-            return [CheckResult("apps")]
-        } catch {
-            return [CheckResult("apps", problem: "\(error)")]
-        }
     }
 }
 

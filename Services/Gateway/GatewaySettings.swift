@@ -2,15 +2,15 @@ import HTTPServer
 import Service
 
 /// The gateway's own settings, `PURSER_GATEWAY_…`.
-struct GatewaySettings: Sendable, Equatable {
+struct GatewaySettings: Sendable {
     /// Where clients are served; behind a proxy that speaks TLS.
     var address: String
     /// The port; 0 takes a free one and logs it.
     var port: Int
     /// Event loops of the HTTP server.
     var threads: Int
-    /// The folder with the apps' configuration.
-    var appsFolder: String
+    /// The apps that are served; empty if there is a problem with them.
+    var apps: AppDirectory
     /// Requests being answered; more get 503 at once.
     var maximumInFlight: Int
     /// Open connections; more wait in the kernel.
@@ -28,7 +28,8 @@ struct GatewaySettings: Sendable, Equatable {
         threads = reader.integer(
             "HTTP_THREADS", default: server.threads, in: 1...64,
             meaning: "event loops; one moves 40,000 small requests a second")
-        appsFolder = reader.text("APPS", meaning: "the folder with one <app>.yaml an app")
+        let folder = reader.text("APPS", meaning: "the folder with one <app>.yaml an app")
+        apps = folder.isEmpty ? AppDirectory([]) : AppDirectory(folder: folder, &reader)
         maximumInFlight = reader.integer(
             "MAXIMUM_IN_FLIGHT", default: server.maximumInFlight, in: 1...100_000,
             meaning: "requests being answered; more get 503 at once")

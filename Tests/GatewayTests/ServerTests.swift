@@ -3,7 +3,6 @@ import HTTPServer
 import JSON
 import Messages
 import Pipeline
-import Service
 import Synchronization
 import TestSupport
 import Testing
@@ -13,7 +12,8 @@ import Testing
 /// The surface behind a real HTTP server: what the server refuses by itself speaks problem details too.
 @Suite struct ServerTests {
     private static func start(_ door: TestDoor, maximumInFlight: Int = 16) throws -> HTTPServer {
-        var settings = GatewaySettings.forTests
+        var settings = try AppFolder().settings().settings
+        settings.port = 0
         settings.maximumInFlight = maximumInFlight
         return try HTTPServer.start(
             settings.serverConfiguration(refuse: door.door.refuse),
@@ -100,16 +100,6 @@ import Testing
         gate.open()
         #expect(try await answer.status == 200)
         try await stopped
-    }
-}
-
-extension GatewaySettings {
-    /// A free port of the loopback interface.
-    static var forTests: GatewaySettings {
-        var reader = SettingsReader(service: "gateway", environment: ["PURSER_GATEWAY_APPS": "apps"])
-        var settings = GatewaySettings(&reader)
-        settings.port = 0
-        return settings
     }
 }
 

@@ -1,20 +1,14 @@
 import HTTPServer
 import JSON
+import Messages
 import Service
 import Testing
 
 @testable import Gateway
 
 @Suite struct SettingsTests {
-    private func read(_ environment: [String: String]) -> (GatewaySettings, [String]) {
-        var reader = SettingsReader(service: GatewayProgram.name, environment: environment)
-        let settings = GatewaySettings(&reader)
-        reader.finish()
-        return (settings, reader.problems)
-    }
-
-    @Test func `the defaults serve on the loopback interface`() {
-        let (settings, problems) = read(["PURSER_GATEWAY_APPS": "/etc/purser/apps"])
+    @Test func `the defaults serve on the loopback interface`() throws {
+        let (settings, problems) = try AppFolder().settings()
         #expect(problems.isEmpty)
         #expect(settings.address == "127.0.0.1")
         #expect(settings.port == 8_080)
@@ -25,12 +19,59 @@ import Testing
     }
 
     @Test(arguments: [
-        [:], ["PURSER_GATEWAY_APPS": "apps", "PURSER_GATEWAY_HTTP_PORT": "65536"],
-        ["PURSER_GATEWAY_APPS": "apps", "PURSER_GATEWAY_MAXIMUM_IN_FLIGHT": "0"],
-        ["PURSER_GATEWAY_APPS": "apps", "PURSER_GATEWAY_HTTP_PROT": "80"],
+        ["PURSER_GATEWAY_APPS": ""], ["PURSER_GATEWAY_APPS": "/nowhere"], ["PURSER_GATEWAY_HTTP_PORT": "65536"],
+        ["PURSER_GATEWAY_MAXIMUM_IN_FLIGHT": "0"], ["PURSER_GATEWAY_HTTP_PROT": "80"],
     ])
-    func `a missing, wrong or misspelt setting is a problem`(_ environment: [String: String]) {
-        #expect(read(environment).1.count == 1)
+    func `a missing, wrong or misspelt setting is a problem`(_ environment: [String: String]) throws {
+        let problems = try AppFolder().settings(environment).problems
+        #expect(problems.count == 1)
+        #expect(problems.first?.hasPrefix(environment.keys.first ?? "-") == true)
+    }
+
+    @Test func `an app's file decides place, assets and tokens`() throws {
+        let (settings, problems) = try AppFolder().settings()
+        #expect(problems.isEmpty)
+        #expect(settings.apps.count == 1)
+        #expect(settings.apps.find(host: "clouds.example", path: "/api/wallet/balance") == nil)
+        let found = try #require(settings.apps.find(host: "clouds.example", path: "/pay/api/wallet/balance"))
+        #expect(found.path == "/api/wallet/balance")
+        #expect(found.app.id == AppID("clouds"))
+        #expect(found.app.assets.map(\.jsonName) == ["danbing", "timeMinutes"])
+        let authenticator = Authenticator(now: { TestTokens.now })
+        for kind in TokenKind.allCases {
+            for token in TokenKind.allCases {
+                let request = HTTPRequest(
+                    method: "GET", path: "/",
+                    headers: [("Authorization", "Bearer \(try TestTokens.make("clouds", token))")])
+                let verdict = authenticator.judge(request, for: found.app, kind: kind)
+                #expect(
+                    verdict
+                        == (kind == token ? .caller(Caller(kind: kind, subject: "user-1")) : .refused(.wrongKind)))
+            }
+        }
+    }
+
+    /// S32, S52.
+    @Test(arguments: [("keys/login", 0o640, 64), ("keys/login", 0o604, 64), ("keys/service", 0o600, 31)])
+    func `a secret that others can read, or that is short, keeps the gateway from serving`(
+        _ file: String, _ mode: Int, _ length: Int
+    ) throws {
+        let folder = try AppFolder()
+        try folder.write(file, Array(repeating: 0x61, count: length), mode: mode)
+        let (settings, problems) = folder.settings()
+        #expect(problems.count == 1)
+        #expect(problems.first?.contains("clouds.yaml:") == true)
+        #expect(problems.first?.contains("aaaa") == false)
+        #expect(settings.apps.count == 0)
+    }
+
+    @Test func `an app whose servers may not call refuses every service token`() throws {
+        let app = ServedApp(
+            id: AppID("a"), assets: [], login: try TestTokens.verifier("clouds", .login), service: nil)
+        let request = HTTPRequest(
+            method: "GET", path: "/", headers: [("Authorization", "Bearer \(try TestTokens.make("clouds", .service))")])
+        let verdict = Authenticator(now: { TestTokens.now }).judge(request, for: app, kind: .service)
+        #expect(verdict == .refused(.invalidToken))
     }
 
     @Test(
