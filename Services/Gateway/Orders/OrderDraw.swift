@@ -8,8 +8,8 @@ struct OrderDraw: Sendable {
     /// A random UUID (version 4), lower case.
     let appAccountToken: String
 
-    /// Twelve digits: with a million orders a day the chance that one of them repeats is 1 in 2; the database refuses
-    /// it then and the client asks again.
+    /// Twelve digits: on a day with a million orders, the chance that any number of it repeats is 40 %. The database
+    /// refuses the second one, and the client asks for another.
     private static let numbers: UInt64 = 1_000_000_000_000
 
     /// Draws from the system's generator, which is getrandom(2) on Linux.
