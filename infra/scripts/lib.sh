@@ -115,6 +115,14 @@ stop_pid() {
     wait_until 5 is_gone "$1" || fail "pid $1 cannot be killed"
 }
 
+# own_swift_folders: Swift keeps caches and temporary files in .build instead of HOME and /tmp (all but empty links in
+# ~/.swiftpm, for which SwiftPM asks the user database).
+own_swift_folders() {
+    mkdir -p "$root/.build/home" "$root/.build/tmp"
+    export HOME=$root/.build/home TMPDIR=$root/.build/tmp
+    unset XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME
+}
+
 # lock NAME: one script at a time starts or stops NAME in this state; released when the script ends.
 lock() {
     exec {lock_descriptor}>"$state/run/$1.lock"
