@@ -21,7 +21,8 @@ extension Books {
                     key, to: owner, order: purchase.submittedOrder, isClaimedByCaller: purchase.isClaimedByCaller,
                     submission, &facts)
             }
-            return PurchaseDecision(answer: refusal(code, event), announcements: facts)
+            return PurchaseDecision(
+                answer: submission.caller.map { _ in refusal(code, event) }, announcements: facts)
         case .unclaimed:
             return PurchaseDecision()
         case .tokenRequired:
