@@ -120,9 +120,9 @@ extension Outcome {
         if case .park(let reason) = self { reason } else { nil }
     }
 
-    /// The answer of a message that was handled.
+    /// The answer of a message that was handled, nil if it is of another kind.
     func answer<M: Message>(_ type: M.Type) throws -> M? {
-        guard case .done(_, let reply) = self, let reply else { return nil }
+        guard case .done(_, let reply) = self, let reply, reply.type == M.type else { return nil }
         return try MessageCoding.decode(type, from: reply.body)
     }
 }

@@ -103,12 +103,12 @@ import Testing
     }
 
     private static let state = """
-        SELECT 'lot ' || c.user_id || ' ' || l.environment || '/' || l.transaction_id || ' ' || l.asset || ' ' || l.amount
+        SELECT line FROM (SELECT 'lot ' || c.user_id || ' ' || l.environment || '/' || l.transaction_id || ' ' || l.asset || ' ' || l.amount
             || ' ' || l.remaining || ' ' || l.is_frozen::text AS line
         FROM granting.lots l JOIN granting.customers c USING (customer)
         UNION ALL
         SELECT 'debt ' || d.environment || '/' || d.transaction_id || ' ' || d.asset || ' ' || (d.amount - d.settled)
-        FROM granting.debts d ORDER BY line COLLATE "C"
+        FROM granting.debts d) AS lines ORDER BY line COLLATE "C"
         """
 }
 

@@ -89,13 +89,15 @@ public final class TestDatabase: Sendable {
 
     /// Makes a role that can log in, if it is not there yet: roles belong to the cluster, so suites share them.
     public func createRole(_ role: String) throws {
-        var connection = try open()
+        // In the cluster's own database: advisory locks do not reach across databases, roles do.
+        var connection = try Self.open(try TestSetting.required("PURSER_TEST_POSTGRES"))
         _ = try connection.transaction { transaction in
             // Serialises suites that make the same role at the same time.
             _ = try transaction.query("SELECT pg_advisory_xact_lock(hashtext('test roles'))")
             let known = try transaction.query("SELECT FROM pg_roles WHERE rolname = $1", [.text(role)])
-            guard known.isEmpty else { return }
-            try transaction.executeScript("CREATE ROLE \"\(role)\" LOGIN PASSWORD '\(Self.rolePassword)'")
+            // A migration may have made it, without a login.
+            let verb = known.isEmpty ? "CREATE" : "ALTER"
+            try transaction.executeScript("\(verb) ROLE \"\(role)\" LOGIN PASSWORD '\(Self.rolePassword)'")
         }
     }
 
