@@ -30,9 +30,9 @@ final class DemoStory {
         let run = Hex.encode(try RandomBytes.generate(4))
         anna = "anna-" + run
         bert = "bert-" + run
-        gateway = try settings.value("GATEWAY")
+        gateway = try settings.value("GATEWAY_URL")
         bundleID = try settings.value("BUNDLE_ID")
-        store = try RemoteStore(base: try settings.value("SIMULATOR"))
+        store = try RemoteStore(base: try settings.value("SIMULATOR_URL"))
         file = "/tmp/purser-demo-\(run).json"
         let login = try settings.login().tokens()
         annaToken = try login.token(anna)

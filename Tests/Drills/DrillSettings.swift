@@ -1,7 +1,7 @@
 import AppStoreSimulation
 import Glibc
 
-/// Where the running system is and whose keys it trusts, from `PURSER_DEMO_…` variables.
+/// Where the running system is and whose keys it trusts, from `PURSER_DRILL_…` variables.
 struct DrillSettings {
     /// A setting that is missing or unusable.
     struct Problem: Error, CustomStringConvertible {
@@ -26,18 +26,19 @@ struct DrillSettings {
         }
     }
 
-    private static let prefix = "PURSER_DEMO_"
+    private static let prefix = "PURSER_DRILL_"
     private let environment: [String: String]
 
     /// All settings with their defaults, which are those of apps/cloudpc.yaml; without one they must be set.
     private static let meanings: [(name: String, fallback: String?, meaning: String)] = [
-        ("GATEWAY", nil, "the gateway, such as http://127.0.0.1:8080"),
-        ("SIMULATOR", nil, "the App Store simulator, such as http://127.0.0.1:8099"),
-        ("LOGIN_KEY_FILE", nil, "the HS256 secret of login tokens"),
+        ("GATEWAY_URL", nil, "the gateway, such as http://127.0.0.1:8080"),
+        ("SIMULATOR_URL", nil, "the App Store simulator, such as http://127.0.0.1:8099"),
+        ("APPS", nil, "the folder of apps/cloudpc.yaml and its keys"),
+        ("LOGIN_KEY_FILE", nil, "the HS256 secret of login tokens; default keys/cloudpc-login.secret in that folder"),
         ("LOGIN_ISSUER", "https://login.cloudpc.example", "their issuer"),
         ("LOGIN_AUDIENCE", "cloudpc", "their audience"),
         ("LOGIN_KEY_ID", "login-1", "the id of their key"),
-        ("SERVICE_KEY_FILE", nil, "the HS256 secret of service tokens"),
+        ("SERVICE_KEY_FILE", nil, "that of service tokens; default keys/cloudpc-services.secret in that folder"),
         ("SERVICE_ISSUER", "https://services.cloudpc.example", "their issuer"),
         ("SERVICE_AUDIENCE", "cloudpc-services", "their audience"),
         ("SERVICE_KEY_ID", "services-1", "the id of their key"),
@@ -68,14 +69,15 @@ struct DrillSettings {
     }
 
     /// Who makes login tokens.
-    func login() throws -> Issuer { try issuer("LOGIN") }
+    func login() throws -> Issuer { try issuer("LOGIN", usualKey: "keys/cloudpc-login.secret") }
     /// Who makes service tokens.
-    func service() throws -> Issuer { try issuer("SERVICE") }
+    func service() throws -> Issuer { try issuer("SERVICE", usualKey: "keys/cloudpc-services.secret") }
 
-    private func issuer(_ kind: String) throws -> Issuer {
-        Issuer(
+    private func issuer(_ kind: String, usualKey: String) throws -> Issuer {
+        let keyFile = try environment[kind + "_KEY_FILE"] ?? "\(value("APPS"))/\(usualKey)"
+        return Issuer(
             issuer: try value(kind + "_ISSUER"), audience: try value(kind + "_AUDIENCE"),
-            keyID: try value(kind + "_KEY_ID"), keyFile: try value(kind + "_KEY_FILE"))
+            keyID: try value(kind + "_KEY_ID"), keyFile: keyFile)
     }
 
     /// The bytes of a secret's file, without the line break editors put at its end.

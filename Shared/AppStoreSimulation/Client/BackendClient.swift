@@ -40,6 +40,8 @@ public struct BackendClient: ~Copyable {
         public var isNew: Bool { status == "GRANTED" }
     }
 
+    /// Names the request answered last in the backend's logs.
+    public private(set) var lastRequestID: String?
     private let base: String
     private let authorization: String
     private var client: HTTPClient
@@ -119,6 +121,7 @@ public struct BackendClient: ~Copyable {
         } catch {
             throw .transport(error)
         }
+        lastRequestID = response.header("X-Request-Id")
         guard (200..<300).contains(response.status) else { throw .problem(BackendProblem(response)) }
         return try Self.read { () throws(JSONError) in try JSONReader.parseObject(response.body) }
     }

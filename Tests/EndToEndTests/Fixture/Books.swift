@@ -1,0 +1,68 @@
+import Postgres
+import Testing
+
+/// What the database says, read as its superuser: the truth that answers are compared with.
+struct Books {
+    let deployment: Deployment
+
+    /// Grants of one transaction.
+    func grants(_ transactionID: String) throws -> Int64 {
+        try number("SELECT count(*) FROM granting.grants WHERE transaction_id = $1", [.text(transactionID)])
+    }
+
+    /// Grants of all transactions.
+    func grants() throws -> Int64 { try number("SELECT count(*) FROM granting.grants", []) }
+
+    /// The balances of a user by asset.
+    func balances(_ user: String) throws -> [String: Int64] {
+        var connection = try deployment.platform.connect(deployment.database)
+        var balances: [String: Int64] = [:]
+        for row in try connection.query(
+            """
+            SELECT asset, balance FROM granting.accounts JOIN granting.customers USING (customer) WHERE user_id = $1
+            """, [.text(user)])
+        {
+            balances[try row.text("asset")] = try row.int8("balance")
+        }
+        return balances
+    }
+
+    /// One number.
+    func number(_ sql: String, _ values: [SQLValue]) throws -> Int64 {
+        var connection = try deployment.platform.connect(deployment.database)
+        return try connection.query("SELECT (\(sql))::bigint AS n", values).single().int8("n")
+    }
+
+    /// Accounts whose balance is not the sum of their ledger, or of their lots, or not the last ledger row's.
+    func wrongAccounts() throws -> Int64 {
+        try number(
+            """
+            SELECT count(*) FROM granting.accounts AS account WHERE
+                balance IS DISTINCT FROM (SELECT coalesce(sum(CASE direction WHEN 'IN' THEN amount ELSE -amount END), 0)
+                    FROM granting.ledger WHERE customer = account.customer AND asset = account.asset)
+                OR balance IS DISTINCT FROM (SELECT coalesce(sum(remaining), 0)
+                    FROM granting.lots WHERE customer = account.customer AND asset = account.asset)
+                OR balance IS DISTINCT FROM (SELECT balance_after FROM granting.ledger
+                    WHERE customer = account.customer AND asset = account.asset ORDER BY id DESC LIMIT 1)
+            """, [])
+    }
+
+    /// Grants without exactly one ledger row and one lot for it (products here have one asset each).
+    func wrongGrants() throws -> Int64 {
+        try number(
+            """
+            SELECT count(*) FROM granting.grants AS g WHERE
+                1 <> (SELECT count(*) FROM granting.ledger AS l WHERE l.customer = g.customer
+                    AND source_type = 'APPLE_IAP' AND source_id = g.transaction_id || '/0'
+                    AND l.environment = g.environment)
+                OR 1 <> (SELECT count(*) FROM granting.lots AS l WHERE l.environment = g.environment
+                    AND l.transaction_id = g.transaction_id)
+            """, [])
+    }
+
+    /// Everything adds up.
+    func expectConsistent(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        #expect(try wrongAccounts() == 0, sourceLocation: sourceLocation)
+        #expect(try wrongGrants() == 0, sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,68 @@
+import AppStoreSimulation
+import JSON
+import TestSupport
+
+/// Those who call.
+extension Deployment {
+    private func tokens(_ issuer: String, _ audience: String, _ key: String, _ id: String) throws -> LoginTokens {
+        try LoginTokens(issuer: issuer, audience: audience, secret: Array(key.utf8), keyID: id)
+    }
+
+    /// A login token.
+    func loginToken(_ user: String) throws -> String {
+        try tokens("https://login.cloudpc.example", "cloudpc", secrets.loginKey, "login-1").token(user)
+    }
+
+    /// The API for a user.
+    func backend(_ user: String) throws -> BackendClient {
+        try BackendClient(base: gateway, token: try loginToken(user))
+    }
+
+    /// The API for the app's own server.
+    func serverBackend() throws -> BackendClient {
+        let tokens = try tokens(
+            "https://services.cloudpc.example", "cloudpc-services", secrets.serviceKey, "services-1")
+        return try BackendClient(base: gateway, token: try tokens.token("cloud-pc"))
+    }
+
+    /// The simulated App Store.
+    func store() throws -> RemoteStore { try RemoteStore(base: simulator) }
+
+    /// The app on a device of `user`; started again with the same user it remembers what it knew.
+    func device(
+        _ user: String, environment: String = "Production", gateway: String? = nil, maximumAttempts: Int = 5
+    ) throws -> StoreKitClient {
+        var settings = StoreKitClient.Settings(
+            backend: gateway ?? self.gateway, loginToken: try loginToken(user), bundleID: Self.bundleID,
+            appleAccount: user, environment: environment, file: "\(folder)/device-\(user).json")
+        settings.maximumAttempts = maximumAttempts
+        return try StoreKitClient(settings, store: try store())
+    }
+
+    /// A purchase at the store with a given token, not submitted.
+    func purchase(
+        _ product: String, account: String, token: String? = nil, environment: String = "Production",
+        bundleID: String = Deployment.bundleID, fields: JSONObject = [:]
+    ) throws -> SignedPurchase {
+        let request = PurchaseRequest(
+            bundleID: bundleID, productID: product, appleAccount: account, appAccountToken: token,
+            environment: environment, fields: fields)
+        guard case .purchased(let purchase) = try store().purchase(request) else {
+            throw Places.Missing(description: "the store waits for approval nobody asked for")
+        }
+        return purchase
+    }
+}
+
+extension Deployment {
+    /// Messages in a queue, by the broker's own count.
+    func messages(in queue: String) throws -> Int {
+        let listed = try Command.run(
+            platform.controlScript, ["--silent", "list_queues", "-p", virtualHost, "name", "messages"])
+        for line in listed.split(separator: "\n") {
+            let words = line.split(whereSeparator: { $0 == "\t" || $0 == " " })
+            if words.count == 2, words[0] == queue, let count = Int(words[1]) { return count }
+        }
+        throw Places.Missing(description: "no queue \(queue) in \(listed)")
+    }
+}

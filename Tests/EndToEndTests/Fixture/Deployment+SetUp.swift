@@ -1,0 +1,132 @@
+import AMQP
+import Glibc
+import Postgres
+import TestSupport
+
+/// What exists before the first process starts, and the settings the processes are given.
+extension Deployment {
+    /// The services with a schema.
+    private static let schemas = ["verification", "granting"]
+
+    func prepare() throws {
+        try writeConfiguration()
+        try makeDatabase()
+        try importTopology()
+        for schema in Self.schemas {
+            guard let service = Service(rawValue: schema) else { continue }
+            let migrator = platform.conninfo(role: "purser_migrator", database: database)
+            let outcome = try run(
+                service.program, ["migrate"], environment(service),
+                changes: ["PURSER_\(schema.uppercased())_MIGRATION_DATABASE": migrator])
+            guard outcome.status == 0 else {
+                throw Places.Missing(description: "\(service.program) migrate: \(outcome.output)")
+            }
+        }
+        if let state = getenv("PURSER_TEST_STATE") {
+            try TextFiles.append(secrets.all, to: String(cString: state) + "/canaries")
+        }
+    }
+
+    /// The settings of a service.
+    func environment(_ service: Service) -> [String: String] {
+        var settings: [String: String] = [:]
+        switch service {
+        case .simulator:
+            settings["STATE"] = folder + "/store"
+            settings["HTTP_PORT"] = String(port("simulator"))
+            settings["ROOT_FILE"] = folder + "/root.pem"
+        case .gateway:
+            settings["HTTP_PORT"] = String(port("gateway"))
+            settings["APPS"] = folder + "/apps"
+            settings["MAXIMUM_CONNECTIONS_PER_ADDRESS"] = "0"
+        case .verification:
+            settings["APPS"] = folder + "/apps"
+            settings["ROOTS"] = folder + "/root.pem"
+        case .granting:
+            break
+        }
+        if service != .simulator {
+            settings["AMQP_URL"] = brokerURL(user: service.rawValue)
+            settings["METRICS_PORT"] = String(port(service.rawValue + ".metrics"))
+        }
+        if Self.schemas.contains(service.rawValue) {
+            settings["DATABASE"] = platform.conninfo(role: "purser_" + service.rawValue, database: database)
+        }
+        settings["LOG_LEVEL"] = "debug"
+        let prefix = "PURSER_\(service.rawValue.uppercased())_"
+        return Dictionary(uniqueKeysWithValues: settings.map { (prefix + $0.key, $0.value) })
+    }
+
+    /// The settings of `purser`.
+    var controlEnvironment: [String: String] { ["PURSER_CONTROL_AMQP_URL": brokerURL(user: "control")] }
+
+    /// The way of a broker user into the virtual host.
+    func brokerURL(user: String) -> String {
+        "amqp://\(user):\(secrets.brokerPassword)@\(platform.broker.host):\(platform.broker.port)/\(virtualHost)"
+    }
+
+    /// The app's file, which is the one operators start from, with a tester in it.
+    private func writeConfiguration() throws {
+        let apps = folder + "/apps"
+        try Places.makeFolder(at: apps)
+        try Places.makeFolder(at: apps + "/keys")
+        try TextFiles.write(secrets.loginKey + "\n", to: apps + "/keys/cloudpc-login.secret")
+        try TextFiles.write(secrets.serviceKey + "\n", to: apps + "/keys/cloudpc-services.secret")
+        let original = TextFiles.read(try Places.root() + "/apps/cloudpc.yaml")
+        let changed = original.replacing("testers: []", with: "testers: [\(Self.tester)]")
+        guard changed != original else {
+            throw Places.Missing(description: "apps/cloudpc.yaml has no line `testers: []` to put a tester into")
+        }
+        try TextFiles.write(changed, to: apps + "/cloudpc.yaml")
+    }
+
+    /// The database, the roles and their schemas, as infra/scripts/roles makes them.
+    private func makeDatabase() throws {
+        var connection = try platform.connect()
+        let roles = ["purser_migrator", "purser_auditor"] + Self.schemas.map { "purser_" + $0 }
+        _ = try connection.transaction { transaction in
+            // Roles belong to the cluster: suites that make the same ones take turns.
+            _ = try transaction.query("SELECT pg_advisory_xact_lock(hashtext('test roles'))")
+            for role in roles {
+                let known = try transaction.query("SELECT FROM pg_roles WHERE rolname = $1", [.text(role)])
+                if known.isEmpty { try transaction.executeScript("CREATE ROLE \(role) LOGIN") }
+                try transaction.executeScript("ALTER ROLE \(role) LOGIN PASSWORD '\(Platform.rolePassword)'")
+            }
+        }
+        try connection.executeScript("CREATE DATABASE \"\(database)\" TEMPLATE template0 OWNER purser_migrator")
+        var inside = try platform.connect(database)
+        for schema in Self.schemas {
+            try inside.executeScript(
+                """
+                CREATE SCHEMA \(schema) AUTHORIZATION purser_migrator;
+                GRANT USAGE ON SCHEMA \(schema) TO purser_\(schema), purser_auditor;
+                """)
+        }
+    }
+
+    /// What `purser topology` prints, imported: the real users with the real permissions.
+    private func importTopology() throws {
+        let users = folder + "/broker-users"
+        let lines = (Service.purser.map(\.rawValue) + ["control"]).map { "\($0):\(secrets.brokerPassword)" }
+        try TextFiles.write(lines.joined(separator: "\n") + "\n", to: users)
+        let outcome = try run("purser", ["topology", "--vhost", virtualHost, "--users", users], [:])
+        guard outcome.status == 0 else {
+            throw Places.Missing(description: "purser topology: \(outcome.output)")
+        }
+        // rabbitmqctl may run as another user and cannot look into the deployment's folder.
+        let definitions = "/tmp/purser-e2e-definitions-\(virtualHost).json"
+        try TextFiles.write(outcome.output, to: definitions, mode: 0o644)
+        defer { unlink(definitions) }
+        try Command.run(platform.controlScript, ["import_definitions", definitions])
+    }
+
+    /// Products and policies, the way an operator brings them in.
+    func importCatalog() throws {
+        let outcome = try run(
+            "purser", ["catalog", "import", "--yes", "--actor", "tests", folder + "/apps/cloudpc.yaml"],
+            controlEnvironment)
+        guard outcome.status == 0 else {
+            throw Places.Missing(description: "purser catalog import: \(outcome.output)")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import AMQP
+import Glibc
+import Observability
+import Postgres
+import TestSupport
+
+/// A real RabbitMQ and a real PostgreSQL: those all tests share, or a pair of one suite that may crash them.
+struct Platform: Sendable {
+    /// The broker's administrator, without virtual host.
+    let broker: AMQPEndpoint
+    /// Runs rabbitmqctl.
+    let controlScript: String
+    /// Superuser of the cluster.
+    let superuser: String
+    /// The state folder of an own pair; nil for the shared one.
+    let ownState: String?
+
+    /// What `infra/scripts/test-services` started.
+    static func shared() throws -> Platform {
+        Platform(
+            broker: try AMQPEndpoint(url: try TestSetting.required("PURSER_TEST_AMQP_URL")),
+            controlScript: try TestSetting.required("PURSER_TEST_RABBITMQ_CTL"),
+            superuser: try TestSetting.required("PURSER_TEST_POSTGRES"), ownState: nil)
+    }
+
+    /// A pair of its own, started now (about 6 s). `stop` ends it.
+    static func own(_ name: String) throws -> Platform {
+        let state = try Places.makeFolder("state-" + name)
+        try script("database", "start", state)
+        try script("broker", "start", state)
+        let variables = try environment("broker", state).merging(try environment("database", state)) { $1 }
+        func variable(_ name: String) throws -> String {
+            guard let value = variables[name] else { throw Places.Missing(description: "no \(name) from the scripts") }
+            return value
+        }
+        return Platform(
+            broker: try AMQPEndpoint(url: try variable("PURSER_BROKER_URL")),
+            controlScript: try variable("PURSER_BROKER_CTL"), superuser: try variable("PURSER_DATABASE_SUPERUSER"),
+            ownState: state)
+    }
+
+    /// Runs `broker kill`, `database start` and so on, on an own pair.
+    func run(_ script: String, _ command: String) throws {
+        guard let ownState else { throw Places.Missing(description: "the shared services are not to be disturbed") }
+        try Self.script(script, command, ownState)
+    }
+
+    /// Stops an own pair and removes it.
+    func stop() throws {
+        guard let ownState else { return }
+        try run("broker", "stop")
+        try run("database", "stop")
+        _ = try Command.capture("/bin/rm", ["-rf", ownState])
+    }
+
+    @discardableResult
+    private static func script(_ name: String, _ command: String, _ state: String) throws -> String {
+        let path = try Places.root() + "/infra/scripts/" + name
+        return try Command.run("/usr/bin/env", ["PURSER_STATE=" + state, path, command])
+    }
+
+    /// The variables of `export NAME=value NAME=value` lines, as a shell understands them.
+    private static func environment(_ name: String, _ state: String) throws -> [String: String] {
+        let exports = try script(name, "env", state)
+        let printed = try Command.run("/bin/sh", ["-c", exports + "\nenv"])
+        var variables: [String: String] = [:]
+        for line in printed.split(separator: "\n") {
+            let parts = line.split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
+        }
+        return variables
+    }
+
+    /// A session of the superuser, in `database` or the default one.
+    func connect(_ database: String? = nil) throws -> Connection {
+        try Connection.open(
+            superuser + (database.map { " dbname=" + $0 } ?? ""), applicationName: "end to end",
+            parameters: ["statement_timeout": "60s", "lock_timeout": "60s"])
+    }
+
+    /// The conninfo of a role in `database`.
+    func conninfo(role: String, database: String) -> String {
+        "\(superuser) dbname=\(database) user=\(role) password=\(Self.rolePassword)"
+    }
+
+    /// As TestSupport's: the cluster is private and lives as long as the run.
+    static let rolePassword = "test-role"
+}

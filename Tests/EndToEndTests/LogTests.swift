@@ -1,0 +1,53 @@
+import AppStoreSimulation
+import TestSupport
+import Testing
+
+/// What the logs of real processes say and what they never say.
+@Suite struct LogTests {
+    @Test func `one correlation id leads from the request through every service`() async throws {
+        let deployment = try await Deployment.shared("purchases")
+        try await onThread {
+            var backend = try deployment.backend("log-anna")
+            let purchase = try deployment.purchase("pyy_danbing_60", account: "log-anna")
+            _ = try backend.verify(purchase.signedTransactionInfo, orderNumber: nil)
+            let requestID = backend.lastRequestID
+            let id = try #require(requestID)
+            for service in Deployment.Service.purser {
+                // The answer may be there before the last line of a lane is.
+                try eventually(within: .seconds(5), "\(service.rawValue) logs the correlation id \(id)") {
+                    TextFiles.read(deployment.log(service)).contains("\"correlation.id\":\"\(id)\"")
+                }
+            }
+        }
+    }
+
+    @Test func `no signed payload, token, key or password is in any log, also of refused requests`() async throws {
+        let deployment = try await Deployment.shared("purchases")
+        try await onThread {
+            let user = "canary-anna"
+            let token = try deployment.loginToken(user)
+            var backend = try deployment.backend(user)
+            let purchase = try deployment.purchase("pyy_danbing_60", account: user)
+            let evidence = purchase.signedTransactionInfo
+            _ = try backend.verify(evidence, orderNumber: nil)
+            let other = try deployment.purchase("pyy_danbing_60", account: user).signedTransactionInfo
+            _ = refusal { () throws(BackendError) in _ = try backend.verify(other, orderNumber: "IAP-nobody") }
+            _ = refusal { () throws(BackendError) in
+                _ = try backend.verify(String(evidence.dropLast(4)) + "AAAA", orderNumber: nil)
+            }
+            _ = refusal { () throws(BackendError) in _ = try backend.verify("canary" + evidence, orderNumber: nil) }
+            var stranger = try BackendClient(base: deployment.gateway, token: token + "x")
+            _ = refusal { () throws(BackendError) in _ = try stranger.balance() }
+            let canaries =
+                evidence.split(separator: ".").map { String($0.prefix(80)) } + [String(token.suffix(43))]
+                + deployment.secrets.all
+            let files = try Command.run("/usr/bin/find", [deployment.logs, "-type", "f"]).split(separator: "\n")
+            #expect(files.count >= Deployment.Service.allCases.count)
+            for file in files {
+                let text = TextFiles.read(String(file))
+                for canary in canaries { #expect(!text.contains(canary), "\(file) holds \(canary.prefix(12))…") }
+                #expect(!text.contains("PRIVATE KEY"))
+            }
+        }
+    }
+}
