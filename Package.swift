@@ -110,7 +110,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "AMQP", "Postgres", "Runtime", "Observability", "Messages", "Pipeline", "Crypto", "HTTPClient",
+                "AMQP", "Postgres", "Runtime", "Observability", "Messages", "Pipeline", "Service", "Crypto",
+                "HTTPClient",
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         tests("Runtime", ["Runtime"]),

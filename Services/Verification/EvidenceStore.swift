@@ -30,13 +30,17 @@ struct Refusal {
 /// The tables of Verification. Everything is set-based: a constant number of statements a batch.
 struct EvidenceStore {
     /// Refusals kept at most; the oldest go first. 100,000 × 8 KiB bounds what strangers can make us store.
-    static let quarantineLimit: Int64 = 100_000
+    static let defaultQuarantineLimit: Int64 = 100_000
     /// Bytes of a refused text that are kept.
     static let excerptLimit = 4_096
 
+    private let quarantineLimit: Int64
     /// Header segments whose row is known; they are the same for months. Bounded by being cleared when full.
     private var knownHeaders: [[UInt8]: Int64] = [:]
     private static let knownHeaderLimit = 256
+
+    /// - Parameter quarantineLimit: refusals kept at most.
+    init(quarantineLimit: Int64 = Self.defaultQuarantineLimit) { self.quarantineLimit = quarantineLimit }
 
     /// Writes everything with the next round trip of `transaction`.
     mutating func save(
@@ -48,7 +52,7 @@ struct EvidenceStore {
         }
         if !refusals.isEmpty {
             transaction.enqueue(Self.insertRefusals, Self.values(of: refusals))
-            transaction.enqueue(Self.capQuarantine, [.int8(Self.quarantineLimit)])
+            transaction.enqueue(Self.capQuarantine, [.int8(quarantineLimit)])
         }
     }
 
@@ -95,12 +99,13 @@ struct EvidenceStore {
     private static let insertEvidence = """
         INSERT INTO verification.evidence (environment, transaction_id, signed_date, payload_hash, app, header, payload,
             signature, submitter, order_number, message, correlation_id)
-        SELECT DISTINCT ON (environment, transaction_id, signed_date, payload_hash) *
+        SELECT DISTINCT ON (environment, transaction_id, signed_date, payload_hash) environment, transaction_id,
+            signed_date, payload_hash, app, header, payload, signature, submitter, order_number, message, correlation_id
         FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[], $5::text[], $6::bigint[], $7::bytea[],
-            $8::bytea[], $9::text[], $10::text[], $11::uuid[], $12::text[])
+            $8::bytea[], $9::text[], $10::text[], $11::uuid[], $12::text[]) WITH ORDINALITY
             AS given(environment, transaction_id, signed_date, payload_hash, app, header, payload, signature,
-                submitter, order_number, message, correlation_id)
-        ORDER BY environment, transaction_id, signed_date, payload_hash
+                submitter, order_number, message, correlation_id, place)
+        ORDER BY environment, transaction_id, signed_date, payload_hash, place
         ON CONFLICT DO NOTHING
         """
     private static let insertRefusals = """

@@ -33,18 +33,28 @@ enum Verdict {
     }
 
     private static func judge(_ verified: VerifiedPayload<TransactionPayload>) throws(VerificationFailure) -> Verdict {
-        let payload = verified.payload
-        if payload.transactionID == nil { return .refused(.appleTransactionIDEmpty, reason: "payload_field", nil) }
-        if (payload.productID ?? "").isEmpty { return .refused(.appleProductIDEmpty, reason: "payload_field", nil) }
-        return .genuine(verified, try VerifiedTransaction(verified, try payload.purchase()))
+        // Names the field a purchase may not lack; an id of spaces names nothing either.
+        let purchase = try verified.payload.purchase()
+        guard !purchase.productID.allSatisfy(\.isWhitespace) else {
+            return .refused(.appleProductIDEmpty, reason: VerificationFailure.Reason.payloadField.rawValue, nil)
+        }
+        return .genuine(verified, VerifiedTransaction(verified, purchase))
     }
 
-    private static func refusal(_ failure: VerificationFailure) -> Verdict {
+    /// What is told about data that was refused.
+    static func refusal(_ failure: VerificationFailure) -> Verdict {
         if failure.isTransient { return .later(reason: failure.reason.rawValue) }
         switch failure.reason {
-        case .payloadField where failure.detail.hasPrefix("transactionId "):
-            return .refused(.appleTransactionIDEmpty, reason: failure.reason.rawValue, nil)
-        case .payloadField, .payloadType, .tooLarge:
+        case .appUnidentified: return .unidentified
+        case .payloadField:
+            let code: AnswerCode =
+                switch failure.field {
+                case "transactionId": .appleTransactionIDEmpty
+                case "productId": .appleProductIDEmpty
+                default: .appleTransactionVerifyFailed
+                }
+            return .refused(code, reason: failure.reason.rawValue, nil)
+        case .payloadType, .tooLarge:
             return .refused(.appleTransactionVerifyFailed, reason: failure.reason.rawValue, nil)
         case .environmentMismatch:
             return .refused(.appleTransactionVerifyFailed, reason: failure.reason.rawValue, .sandboxPurchase)
@@ -60,7 +70,7 @@ extension VerifiedTransaction {
     /// Flattens what was verified.
     init(
         _ verified: VerifiedPayload<TransactionPayload>, _ purchase: TransactionPayload.Purchase
-    ) throws(VerificationFailure) {
+    ) {
         let payload = verified.payload
         self.init(
             environment: verified.environment == .production ? .production : .sandbox,

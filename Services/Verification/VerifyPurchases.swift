@@ -11,16 +11,17 @@ import Postgres
 /// always computed anew, also for a redelivered message; what was published before is recalled by the lane.
 struct VerifyPurchases: Handler {
     private var verifier: SignedDataVerifier
-    private var store = EvidenceStore()
+    private var store: EvidenceStore
     private let instruments: VerificationMetrics
     private let logger: Logger
     private let now: @Sendable () -> Int64
 
     init(
-        verifier: SignedDataVerifier, metrics: Metrics, logger: Logger,
+        verifier: SignedDataVerifier, metrics: Metrics, logger: Logger, store: EvidenceStore = EvidenceStore(),
         now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
     ) {
         self.verifier = verifier
+        self.store = store
         self.logger = logger
         self.now = now
         instruments = VerificationMetrics(metrics)
@@ -32,7 +33,7 @@ struct VerifyPurchases: Handler {
         var refusals: [Refusal] = []
         var outcomes: [Outcome] = []
         for incoming in batch {
-            guard let submission = incoming.read(PurchaseSubmitted.self) else {
+            guard let submission = incoming.read(PurchaseSubmitted.self)?.storable else {
                 outcomes.append(.park(reason: Incoming.unreadable))
                 continue
             }
@@ -120,5 +121,19 @@ struct VerifyPurchases: Handler {
     static func excerpt(of text: String) -> String {
         let start = text.utf8.prefix(EvidenceStore.excerptLimit)
         return String(decoding: start, as: UTF8.self).filter { $0 != "\0" }
+    }
+}
+
+extension PurchaseSubmitted {
+    /// With texts that PostgreSQL can keep: it has no NUL. Whoever sends one cannot be helped, but the purchase can: an
+    /// order number with NUL names no order, and a user id with NUL is nobody's, so that the purchase waits unclaimed.
+    fileprivate var storable: PurchaseSubmitted {
+        var copy = self
+        if let userID, userID.rawValue.utf8.contains(0) { copy.userID = nil }
+        if let number = orderNumber?.rawValue, number.utf8.contains(0) {
+            let scalars = number.unicodeScalars.map { $0.value == 0 ? "\u{FFFD}" : $0 }
+            copy.orderNumber = OrderNumber(String(String.UnicodeScalarView(scalars)))
+        }
+        return copy
     }
 }

@@ -16,7 +16,7 @@ struct PayloadFields {
     var check = VerificationCheck.fields
 
     func failure(_ key: String, _ problem: String) -> VerificationFailure {
-        VerificationFailure(.payloadField, check, "\(key) \(problem)")
+        .field(key, problem, check)
     }
 
     private func failure(_ key: String, _ error: JSONError) -> VerificationFailure {

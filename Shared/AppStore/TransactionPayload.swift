@@ -168,7 +168,7 @@ extension TransactionPayload {
     }
 
     private static func present<Value>(_ value: Value?, _ name: String) throws(VerificationFailure) -> Value {
-        guard let value else { throw VerificationFailure(.payloadField, .fields, "\(name) is missing") }
+        guard let value else { throw .field(name, "is missing") }
         return value
     }
 }

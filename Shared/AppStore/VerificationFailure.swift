@@ -52,17 +52,29 @@ public struct VerificationFailure: Error, Sendable, Equatable {
     public let detail: String
     /// The field of the outer data whose own signed data failed, for example `signedTransactionInfo`.
     public let inside: String?
+    /// The name of the field at fault, where `reason` is `payloadField`.
+    public let field: String?
 
-    init(_ reason: Reason, _ check: VerificationCheck, _ detail: String, inside: String? = nil) {
+    init(
+        _ reason: Reason, _ check: VerificationCheck, _ detail: String, inside: String? = nil, field: String? = nil
+    ) {
         self.reason = reason
         self.check = check
         self.detail = detail
         self.inside = inside
+        self.field = field
+    }
+
+    /// A field that is missing or not acceptable.
+    static func field(
+        _ name: String, _ problem: String, _ check: VerificationCheck = .fields
+    ) -> VerificationFailure {
+        VerificationFailure(.payloadField, check, "\(name) \(problem)", field: name)
     }
 
     /// The same failure, found in data that was inside other data.
-    func inside(_ field: String) -> VerificationFailure {
-        VerificationFailure(reason, check, detail, inside: field)
+    func inside(_ outer: String) -> VerificationFailure {
+        VerificationFailure(reason, check, detail, inside: outer, field: field)
     }
 
     /// A stable dotted name for logs and metrics.

@@ -45,8 +45,7 @@ import Testing
             defer { proxy.close() }
             let ids = try fixture.publish((1...20).map(String.init))
             proxy.cut(whenSeen: "COMMIT", from: .client, .whenAnswered)
-            let configuration = fixture.configuration(
-                database: Secret(fixture.database.conninfo(proxyPort: proxy.port)))
+            let configuration = fixture.configuration(database: proxy)
             try fixture.run(configuration) {
                 try fixture.counted().tally == 20 && fixture.depth(fixture.queue.name) == 0
             }
@@ -62,10 +61,7 @@ import Testing
             defer { proxy.close() }
             let ids = try fixture.publish((1...20).map(String.init))
             proxy.cut(whenSeen: MessageType.purchaseHeld.rawValue, from: .client, .whenAnswered)
-            var endpoint = fixture.broker.endpoint
-            endpoint.host = "127.0.0.1"
-            endpoint.port = proxy.port
-            try fixture.run(fixture.configuration(broker: endpoint)) {
+            try fixture.run(fixture.configuration(broker: proxy)) {
                 try fixture.counted().tally == 20 && fixture.depth(fixture.queue.name) == 0
             }
             #expect(proxy.triggeredCuts == 1)

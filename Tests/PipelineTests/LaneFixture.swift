@@ -3,61 +3,44 @@ import Messages
 import Observability
 import Postgres
 import Runtime
-import Synchronization
 import TestSupport
 
 @testable import Pipeline
 
-/// Real broker with the real topology, real database with the two tables of the pipeline, and a handler that counts.
+/// A stage with the two tables of the pipeline, and a handler that counts.
 ///
 /// The handler does one deed a message: a row in `deeds` and one added to `tally`. Whatever is killed, the tally must
 /// equal the number of messages: that is exactly-once for state.
 final class LaneFixture: Sendable {
-    let broker: TestBroker
-    let database: TestDatabase
-    let queue = Topology.grantingCommands
+    let stage: LaneStage
+    var broker: TestBroker { stage.broker }
+    var database: TestDatabase { stage.database }
+    var queue: Topology.Queue { stage.queue }
     /// Receives a copy of every fact.
-    let observer = "test.observer"
+    let observer = LaneStage.observer
 
-    private init(broker: TestBroker, database: TestDatabase) {
-        self.broker = broker
-        self.database = database
-    }
+    private init(_ stage: LaneStage) { self.stage = stage }
 
     static func make(_ name: String) async throws -> LaneFixture {
-        let broker = try await TestBroker.shared(name)
-        let database = try await TestDatabase.shared(name)
-        let fixture = LaneFixture(broker: broker, database: database)
-        try await onThread { try fixture.setUp() }
-        return fixture
+        LaneFixture(
+            try await LaneStage.make(suite: name, name: "lane", queue: Topology.grantingCommands, script: schema))
     }
 
-    private func setUp() throws {
-        let definitions = try Topology.definitions(virtualHost: broker.virtualHost, passwordHashes: [:])
-        try broker.importDefinitions(String(decoding: definitions, as: UTF8.self))
-        var inspector = try Inspector.open(broker.endpoint, connectionName: "test")
-        try inspector.declareQueue(observer, arguments: ["x-queue-type": "classic"])
-        try inspector.bindQueue(observer, exchange: Topology.purser, routingKey: MessageType.purchaseHeld.rawValue)
-        inspector.close()
-        try database.execute(
-            """
-            CREATE SCHEMA granting;
-            CREATE TABLE granting.facts (sequence bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id uuid NOT NULL UNIQUE,
-                cause uuid NOT NULL, key text NOT NULL, revision bigint NOT NULL, type text NOT NULL,
-                version bigint NOT NULL, app text, environment text, correlation_id text NOT NULL,
-                occurred_at bigint NOT NULL, body text NOT NULL);
-            CREATE TABLE granting.unannounced (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, facts uuid[] NOT NULL,
-                created_at timestamptz NOT NULL DEFAULT clock_timestamp());
-            CREATE TABLE granting.deeds (message uuid PRIMARY KEY, word text NOT NULL CHECK (word <> 'reject'));
-            CREATE TABLE granting.tally (total bigint NOT NULL);
-            INSERT INTO granting.tally VALUES (0);
-            """)
-    }
+    private static let schema = """
+        CREATE SCHEMA granting;
+        CREATE TABLE granting.facts (sequence bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id uuid NOT NULL UNIQUE,
+            cause uuid NOT NULL, key text NOT NULL, revision bigint NOT NULL, type text NOT NULL,
+            version bigint NOT NULL, app text, environment text, correlation_id text NOT NULL,
+            occurred_at bigint NOT NULL, body text NOT NULL);
+        CREATE TABLE granting.unannounced (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, facts uuid[] NOT NULL,
+            created_at timestamptz NOT NULL DEFAULT clock_timestamp());
+        CREATE TABLE granting.deeds (message uuid PRIMARY KEY, word text NOT NULL CHECK (word <> 'reject'));
+        CREATE TABLE granting.tally (total bigint NOT NULL);
+        INSERT INTO granting.tally VALUES (0);
+        """
 
-    func configuration(broker: AMQPEndpoint? = nil, database: Secret? = nil) -> LaneConfiguration {
-        LaneConfiguration(
-            service: "granting", queue: queue, broker: broker ?? self.broker.endpoint,
-            database: database ?? Secret(self.database.conninfo))
+    func configuration(broker: FaultyProxy? = nil, database: FaultyProxy? = nil) -> LaneConfiguration {
+        stage.configuration(broker: broker, database: database)
     }
 
     /// Starts a lane with the counting handler.
@@ -65,22 +48,14 @@ final class LaneFixture: Sendable {
         _ configuration: LaneConfiguration? = nil, stop: StopSignal, probe: any LaneProbe = NoProbe(),
         metrics: Metrics = Metrics()
     ) -> Lane {
-        Lane.start(
-            configuration ?? self.configuration(), stop: stop, logger: .silent, metrics: metrics, probe: probe
-        ) { CountingHandler() }
+        stage.lane(configuration, stop: stop, probe: probe, metrics: metrics) { CountingHandler() }
     }
 
     /// Runs a lane until `condition` holds, then stops it.
     func run(
         _ configuration: LaneConfiguration? = nil, probe: any LaneProbe = NoProbe(), until condition: () throws -> Bool
     ) throws {
-        let stop = StopSignal()
-        let lane = lane(configuration, stop: stop, probe: probe)
-        defer {
-            stop.stop()
-            _ = lane.join(for: .seconds(10))
-        }
-        try eventually(within: .seconds(40), "the lane has done it", condition)
+        try stage.run(configuration, probe: probe, handler: { CountingHandler() }, until: condition)
     }
 
     /// Publishes one message a word and returns their ids.
@@ -113,24 +88,10 @@ final class LaneFixture: Sendable {
         return (try row.int8("tally"), try row.int8("deeds"))
     }
 
-    func depth(_ name: String) throws -> Int {
-        var inspector = try Inspector.open(broker.endpoint, connectionName: "test")
-        defer { inspector.close() }
-        return try inspector.queue(name)?.messages ?? -1
-    }
+    func depth(_ name: String) throws -> Int { try stage.depth(name) }
 
     /// Takes everything that lies in `name` now.
-    func drain(_ name: String) throws -> [Delivery] {
-        var consumer = try Consumer.open(broker.endpoint, connectionName: "test", queue: name, prefetch: 500)
-        defer { consumer.close() }
-        var all: [Delivery] = []
-        while true {
-            let some = try consumer.receive(max: 500, wait: .milliseconds(300))
-            guard let last = some.last else { return all }
-            all += some
-            try consumer.acknowledge(upTo: last.tag)
-        }
-    }
+    func drain(_ name: String) throws -> [Delivery] { try stage.drain(name) }
 }
 
 /// What a fixture found wrong.
@@ -171,24 +132,5 @@ struct CountingHandler: Handler {
             let isNew = new.remove(incoming.header.id) != nil
             return .done(facts: isNew ? [fact] : [], reply: try Reply(BalanceAnswered(balances: [])))
         }
-    }
-}
-
-/// Crashes the lane the first time it reaches a point.
-final class CrashOnce: LaneProbe {
-    private let point: CrashPoint
-    private let hasCrashed = Mutex(false)
-
-    init(at point: CrashPoint) { self.point = point }
-
-    var isDone: Bool { hasCrashed.withLock { $0 } }
-
-    func reached(_ point: CrashPoint, batch: [MessageID]) throws {
-        guard point == self.point else { return }
-        let isFirst = hasCrashed.withLock { hasCrashed in
-            defer { hasCrashed = true }
-            return !hasCrashed
-        }
-        if isFirst { throw SimulatedCrash(at: point) }
     }
 }

@@ -119,8 +119,7 @@ import Testing
         try await onThread {
             let proxy = try FaultyProxy(port: try fixture.database.port)
             defer { proxy.close() }
-            let configuration = fixture.configuration(
-                database: Secret(fixture.database.conninfo(proxyPort: proxy.port)))
+            let configuration = fixture.configuration(database: proxy)
             let metrics = Metrics()
             let stop = StopSignal()
             let lane = fixture.lane(configuration, stop: stop, metrics: metrics)
