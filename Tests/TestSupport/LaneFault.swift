@@ -1,5 +1,6 @@
 public import Messages
 public import Pipeline
+import Runtime
 import Synchronization
 
 /// Everything that can happen to a lane between taking a message and acknowledging it.
@@ -27,6 +28,14 @@ public enum LaneFault: String, Sendable, CaseIterable {
         case .diesAfterPublish: .afterPublish
         case .diesBeforeAck: .beforeAck
         case .losesCommitAnswer, .losesConfirm, .runsTwice: nil
+        }
+    }
+
+    /// Whether something is delivered again that was answered before.
+    public var answersAgain: Bool {
+        switch self {
+        case .diesAfterPublish, .diesBeforeAck, .losesConfirm, .runsTwice: true
+        case .diesBeforeCommit, .diesAfterCommit, .losesCommitAnswer: false
         }
     }
 
@@ -73,5 +82,34 @@ public final class BatchRecorder: LaneProbe {
     /// Notes the batch.
     public func reached(_ point: CrashPoint, batch: [MessageID]) {
         if point == .afterCommit { committed.withLock { $0.append(batch) } }
+    }
+}
+
+/// Remembers what a lane worked on, and holds it once, with everything published and nothing acknowledged, until it is
+/// released: meanwhile the broker fills its window.
+public final class HoldOnce: LaneProbe {
+    private let number: Int
+    private let recorder = BatchRecorder()
+    private let holding = StopSignal()
+    private let released = StopSignal()
+
+    /// - Parameter number: of the batch it holds, from 1.
+    public init(batch number: Int) { self.number = number }
+
+    /// Whether the lane is held or has been.
+    public var isHolding: Bool { holding.isStopped }
+
+    /// The batches that were committed, in order.
+    public var batches: [[MessageID]] { recorder.batches }
+
+    /// Lets the lane go on.
+    public func release() { released.stop() }
+
+    /// Waits at the batch; never longer than a test may take.
+    public func reached(_ point: CrashPoint, batch: [MessageID]) {
+        recorder.reached(point, batch: batch)
+        guard point == .beforeAck, batches.count == number, !holding.isStopped else { return }
+        holding.stop()
+        _ = released.wait(for: .seconds(30))
     }
 }

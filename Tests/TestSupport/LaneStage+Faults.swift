@@ -8,9 +8,11 @@ extension LaneStage {
     /// Publishes `messages`, lets the fault happen to the lane, mends everything and runs on until `isDone` holds and the
     /// queue is empty. Throws if the fault did not happen.
     ///
-    /// - Parameter fact: of a type that the lane publishes; its confirm is the one that is lost.
+    /// - Parameters:
+    ///   - fact: of a type that the lane publishes; its confirm is the one that is lost.
+    ///   - size: messages in hand at least when the lane dies. The first batch has one; after it the window is open.
     public func survive(
-        _ fault: LaneFault, _ messages: [OutgoingMessage], fact: MessageType,
+        _ fault: LaneFault, _ messages: [OutgoingMessage], fact: MessageType, batchOf size: Int = 2,
         handler makeHandler: @escaping @Sendable () throws -> any Handler, until isDone: () throws -> Bool
     ) throws {
         try publish(messages, copies: fault.copies)
@@ -35,9 +37,11 @@ extension LaneStage {
                 throw ConditionNotMet(description: "no batch held a message twice")
             }
         case .diesBeforeCommit, .diesAfterCommit, .diesAfterPublish, .diesBeforeAck:
-            try die(fault, makeHandler)
+            try die(fault, batchOf: size, makeHandler)
             try run(handler: makeHandler, until: isEmptyToo)
         }
+        // What was in hand at the end may have led to more.
+        for _ in 0..<5 where try depth(queue.name) > 0 { try run(handler: makeHandler, until: isEmptyToo) }
     }
 
     /// What is left lying where nothing should be; empty when all is well.
@@ -49,10 +53,11 @@ extension LaneStage {
         }
     }
 
-    /// Dies with several messages in hand: after the first one the window is open.
-    private func die(_ fault: LaneFault, _ makeHandler: @escaping @Sendable () throws -> any Handler) throws {
+    private func die(
+        _ fault: LaneFault, batchOf size: Int, _ makeHandler: @escaping @Sendable () throws -> any Handler
+    ) throws {
         guard let point = fault.crashPoint else { return }
-        let crash = CrashOnce(at: point, batchOf: 2)
+        let crash = CrashOnce(at: point, batchOf: size)
         let stop = StopSignal()
         let lane = lane(stop: stop, probe: crash, handler: makeHandler)
         defer { stop.stop() }
