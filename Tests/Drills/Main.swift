@@ -1,6 +1,7 @@
 import Glibc
 
-/// What is done to a running system from outside: `demo` shows it, `token` makes tokens to play with.
+/// What is done to a running system from outside: `demo` shows it, `bench` measures it, `token` makes tokens to play
+/// with.
 @main
 enum DrillsMain {
     static func main() {
@@ -11,6 +12,7 @@ enum DrillsMain {
     private static func run(_ arguments: [String]) -> Int32 {
         switch arguments.first {
         case "demo" where arguments.count == 1: DemoCommand.run()
+        case "bench": BenchCommand.run(Array(arguments.dropFirst()))
         case "token": TokenCommand.run(Array(arguments.dropFirst()))
         default: usage()
         }
@@ -20,6 +22,7 @@ enum DrillsMain {
         print(
             """
             usage: purser-drills demo                       buys, repeats, attacks and spends; checks every value
+                   purser-drills bench [SECONDS] [CLIENTS]  measures the whole path of a purchase
                    purser-drills token USER [--service]     prints a token for curl
 
             settings:
