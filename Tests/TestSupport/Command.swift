@@ -41,7 +41,9 @@ public enum Command {
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var child = pid_t()
-        let spawned = posix_spawn(&child, program, &actions, nil, &words, environ)
+        let spawned = SpawnAttributes.withNoBlockedSignals {
+            posix_spawn(&child, program, &actions, $0, &words, environ)
+        }
         close(ends[1])
         defer { close(ends[0]) }
         guard spawned == 0 else { throw Failure(description: "cannot start \(program): error \(spawned)") }

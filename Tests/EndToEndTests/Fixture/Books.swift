@@ -10,22 +10,26 @@ struct Books {
         try number("SELECT count(*) FROM granting.grants WHERE transaction_id = $1", [.text(transactionID)])
     }
 
-    /// Grants of all transactions.
-    func grants() throws -> Int64 { try number("SELECT count(*) FROM granting.grants", []) }
-
-    /// The balances of a user by asset.
-    func balances(_ user: String) throws -> [String: Int64] {
+    /// The transactions that were granted, each as often as it was.
+    func granted() throws -> [String] {
         var connection = try deployment.platform.connect(deployment.database)
-        var balances: [String: Int64] = [:]
+        return try connection.query("SELECT transaction_id FROM granting.grants").map { try $0.text("transaction_id") }
+    }
+
+    /// The balances of all users by asset.
+    func balances() throws -> [String: [String: Int64]] {
+        var connection = try deployment.platform.connect(deployment.database)
+        var balances: [String: [String: Int64]] = [:]
         for row in try connection.query(
-            """
-            SELECT asset, balance FROM granting.accounts JOIN granting.customers USING (customer) WHERE user_id = $1
-            """, [.text(user)])
+            "SELECT user_id, asset, balance FROM granting.accounts JOIN granting.customers USING (customer)")
         {
-            balances[try row.text("asset")] = try row.int8("balance")
+            balances[try row.text("user_id"), default: [:]][try row.text("asset")] = try row.int8("balance")
         }
         return balances
     }
+
+    /// The balances of a user by asset.
+    func balances(_ user: String) throws -> [String: Int64] { try balances()[user] ?? [:] }
 
     /// One number.
     func number(_ sql: String, _ values: [SQLValue]) throws -> Int64 {

@@ -1,6 +1,7 @@
 import Glibc
 import Runtime
 import Synchronization
+import TestSupport
 
 /// A program that runs beside the test, its output appended to a file. Stopped by its pid alone. Any thread.
 final class ChildProcess: Sendable {
@@ -37,14 +38,6 @@ final class ChildProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // A child inherits the blocked signals of the thread that starts it; a service must hear SIGTERM.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
         var variables: [UnsafeMutablePointer<CChar>?] =
             environment.map { strdup("\($0.key)=\($0.value)") } + [strdup("PATH=/usr/bin:/bin"), nil]
@@ -52,7 +45,9 @@ final class ChildProcess: Sendable {
         var pid = pid_t()
         // Registered before it can end: `endAll` must never miss one.
         let child = try running.withLock { running in
-            let code = posix_spawn(&pid, program, &actions, &attributes, &words, &variables)
+            let code = SpawnAttributes.withNoBlockedSignals {
+                posix_spawn(&pid, program, &actions, $0, &words, &variables)
+            }
             guard code == 0 else { throw Failure(description: "cannot start \(program): error \(code)") }
             let child = ChildProcess(name: program, pid: pid)
             running[pid] = child
