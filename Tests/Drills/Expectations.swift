@@ -1,4 +1,5 @@
 import AppStoreSimulation
+import JSON
 
 /// Tells a story line by line and remembers what was not as it must be.
 struct Expectations {
@@ -62,6 +63,8 @@ struct Expectations {
         switch value {
         case let amounts as [String: Int64]:
             amounts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        case let object as JSONObject: String(decoding: JSONWriter.write(object), as: UTF8.self)
+        case let flag as Bool: flag ? "yes" : "no"
         case let lines as [String]: lines.isEmpty ? "nothing" : lines.joined(separator: " | ")
         default: "\(value)"
         }
