@@ -54,11 +54,11 @@ public final class Lane: Sendable {
             do {
                 var session = try LaneSession.open(
                     configuration, handler: try makeHandler(), stop: stop, logger: logger, instruments: instruments,
-                    probe: probe)
+                    probe: probe, setReady: { self.setReady($0, instruments) })
                 logger.info("lane open")
                 setReady(true, instruments)
                 backoff.reset()
-                try session.serve { self.setReady($0, instruments) }
+                try session.serve()
                 session.finish()
                 logger.info("lane stopped")
             } catch let crash as SimulatedCrash {

@@ -26,6 +26,7 @@ extension LaneSession {
                     return try singleOut(batch, error.code + (error.constraint.map { ".\($0)" } ?? ""))
                 case .retryNow, .wait, .ambiguous, .notReady:
                     instruments.waits.increment()
+                    setReady(false)
                     logger.warning("a batch waits for the database", ["error": .string(describe(error))])
                     try pause(backoff.next())
                     if !database.isUsable { try reopenDatabase() }

@@ -11,6 +11,8 @@ struct LaneSession: ~Copyable {
     let logger: Logger
     let instruments: LaneMetrics
     let probe: any LaneProbe
+    /// Told whether the lane does its work: not while it waits for the database or for a missing binding.
+    let setReady: (Bool) -> Void
     let store: FactStore
     var handler: any Handler
     var consumer: Consumer
@@ -27,7 +29,7 @@ struct LaneSession: ~Copyable {
     /// Opens everything, the consumer last: nothing is delivered before it can be handled.
     static func open(
         _ configuration: LaneConfiguration, handler: any Handler, stop: StopSignal, logger: Logger,
-        instruments: LaneMetrics, probe: any LaneProbe
+        instruments: LaneMetrics, probe: any LaneProbe, setReady: @escaping (Bool) -> Void
     ) throws -> LaneSession {
         let name = "purser-\(configuration.service) \(configuration.queue.name)"
         let database = try Connection.open(configuration.database, applicationName: name)
@@ -36,28 +38,28 @@ struct LaneSession: ~Copyable {
             configuration.broker, connectionName: "\(name) consume", queue: configuration.queue.name, prefetch: 1)
         return LaneSession(
             configuration: configuration, stop: stop, logger: logger, instruments: instruments, probe: probe,
-            store: FactStore(schema: configuration.service), handler: handler, consumer: consumer,
+            setReady: setReady, store: FactStore(schema: configuration.service), handler: handler, consumer: consumer,
             publisher: publisher, database: database)
     }
 
     /// The loop. Returns when the stop signal came; throws when a connection to the broker is lost.
-    mutating func serve(_ setReady: (Bool) -> Void) throws {
+    mutating func serve() throws {
         while !stop.isStopped {
             // 200 ms bounds how long a stop waits; the first message ends the wait at once.
             let deliveries = try consumer.receive(max: configuration.prefetch, wait: .milliseconds(200))
             if deliveries.isEmpty {
-                try idle(setReady)
+                try idle()
                 continue
             }
             let began = ContinuousClock.now
-            try handle(deliveries, setReady)
+            try handle(deliveries)
             instruments.batchSeconds.observe(began.duration(to: .now))
             lastWork = .now
             if isSlowStart, deliveries.contains(where: { !$0.isRedelivered }) {
                 isSlowStart = false
                 try consumer.consumeAnew(prefetch: configuration.prefetch)
             }
-            try sweepIfDue(setReady)
+            try sweepIfDue()
         }
     }
 
@@ -70,12 +72,12 @@ struct LaneSession: ~Copyable {
         database.close()
     }
 
-    private mutating func idle(_ setReady: (Bool) -> Void) throws {
+    private mutating func idle() throws {
         try consumer.serveHeartbeat()
         try publisher.serveHeartbeat()
         // A second: long enough that a busy lane retires rows with its next batch, for free.
         if lastWork.duration(to: .now) > .seconds(1) { retirePublished() }
-        try sweepIfDue(setReady)
+        try sweepIfDue()
     }
 
     private mutating func retirePublished() {
@@ -86,7 +88,7 @@ struct LaneSession: ~Copyable {
         if isRetired != nil { published = [] }
     }
 
-    private mutating func handle(_ deliveries: [Delivery], _ setReady: (Bool) -> Void) throws {
+    private mutating func handle(_ deliveries: [Delivery]) throws {
         instruments.deliveries.increment(by: deliveries.count)
         instruments.redeliveries.increment(by: deliveries.count { $0.isRedelivered })
         instruments.batchSize.observe(Double(deliveries.count))
@@ -95,9 +97,9 @@ struct LaneSession: ~Copyable {
         let identifiers = batch.map(\.header.id)
         let committed = batch.isEmpty ? LaneBatch() : try commit(batch)
         try probe.reached(.afterCommit, batch: identifiers)
-        try publish(committed.messages(service: configuration.service, now: WallClock.milliseconds), setReady)
+        try publish(committed.messages(service: configuration.service, now: WallClock.milliseconds))
         try probe.reached(.afterPublish, batch: identifiers)
-        try publish(forwarding(deliveries, triaged, committed), setReady)
+        try publish(forwarding(deliveries, triaged, committed))
         published += committed.unannounced
         for fact in committed.entries.flatMap(\.facts) { instruments.facts(fact.type).increment() }
         try probe.reached(.beforeAck, batch: identifiers)
@@ -106,7 +108,7 @@ struct LaneSession: ~Copyable {
 
     /// Publishes and waits until the broker has it: a return (no queue takes it) means a binding is missing, so the lane
     /// is not ready and tries again until an operator mends the topology.
-    private mutating func publish(_ messages: [OutgoingMessage], _ setReady: (Bool) -> Void) throws {
+    private mutating func publish(_ messages: [OutgoingMessage]) throws {
         var left = messages
         var backoff = Backoff()
         while !left.isEmpty {
@@ -140,7 +142,7 @@ struct LaneSession: ~Copyable {
 extension LaneSession {
     /// Publishes the facts of batches that were committed but, for whatever reason, never announced: the one hole that
     /// acknowledging last leaves (the input was parked, purged or lost after the commit).
-    private mutating func sweepIfDue(_ setReady: (Bool) -> Void) throws {
+    private mutating func sweepIfDue() throws {
         guard case .work = configuration.queue.durability, ContinuousClock.now >= nextSweep else { return }
         nextSweep = ContinuousClock.now + configuration.sweepInterval * Double.random(in: 0.8...1.2)
         let (store, seconds) = (store, configuration.sweepAfterSeconds)
@@ -151,7 +153,7 @@ extension LaneSession {
         guard !rows.isEmpty else { return }
         logger.warning("facts of an earlier batch were never announced", ["batches": .int(rows.count)])
         let service = configuration.service
-        try publish(stale.facts.map { Envelope.fact($0, service: service, replyTo: nil) }, setReady)
+        try publish(stale.facts.map { Envelope.fact($0, service: service, replyTo: nil) })
         instruments.swept.increment(by: stale.facts.count)
         published += rows
         retirePublished()

@@ -1,11 +1,13 @@
 import FoundationEssentials
+import Glibc
 public import Observability
 
 /// Reads a service's settings from the environment, once, and remembers every problem instead of stopping at the first.
 ///
 /// A setting `AMQP_URL` of the service `granting` is the variable `PURSER_GRANTING_AMQP_URL`. Any setting may be given
-/// as `<VARIABLE>_FILE`, the path of a file with the value, so that secrets need not stand in the environment. Variables
-/// with the service's prefix that nobody reads are problems too: they are usually misspelt.
+/// as `<VARIABLE>_FILE`, the path of a file with the value, so that secrets need not stand in the environment; a
+/// secret's file must be its owner's alone. Variables with the service's prefix that nobody reads are problems too: they
+/// are usually misspelt.
 public struct SettingsReader {
     /// One setting as it took effect.
     public struct Effective: Sendable {
@@ -40,7 +42,7 @@ public struct SettingsReader {
 
     /// A text that may be absent.
     public mutating func optionalText(_ name: String, meaning: String) -> String? {
-        let value = raw(name)
+        let value = raw(name, isSecret: false)
         note(name, value, isDefault: value == nil, meaning, isSecret: false)
         return value
     }
@@ -52,7 +54,7 @@ public struct SettingsReader {
 
     /// A secret that may be absent.
     public mutating func optionalSecret(_ name: String, meaning: String) -> Secret? {
-        let value = raw(name)
+        let value = raw(name, isSecret: true)
         note(name, value, isDefault: value == nil, meaning, isSecret: true)
         return value.map { Secret($0) }
     }
@@ -95,14 +97,14 @@ public struct SettingsReader {
     }
 
     private mutating func read(_ name: String, _ fallback: String?, _ meaning: String, isSecret: Bool) -> String? {
-        let value = raw(name)
+        let value = raw(name, isSecret: isSecret)
         let result = value ?? fallback
         note(name, result, isDefault: value == nil, meaning, isSecret: isSecret)
         if result == nil || result == "" { problem(name, "must be set: \(meaning)") }
         return result == "" ? nil : result
     }
 
-    private mutating func raw(_ name: String) -> String? {
+    private mutating func raw(_ name: String, isSecret: Bool) -> String? {
         let direct = environment[prefix + name]
         guard let path = environment[prefix + name + "_FILE"] else { return direct }
         guard direct == nil else {
@@ -115,8 +117,16 @@ public struct SettingsReader {
             problem(name + "_FILE", "names a file that cannot be read as text: \(path)")
             return nil
         }
+        if isSecret, Self.isOpenToOthers(path) {
+            problem(name + "_FILE", "names a file that others can read or write; run chmod 600 \(path)")
+        }
         // Editors and `echo` end files with a newline that is no part of the value.
         return text.hasSuffix("\n") ? String(text.dropLast()) : text
+    }
+
+    private static func isOpenToOthers(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & 0o077 != 0
     }
 
     private mutating func note(_ name: String, _ value: String?, isDefault: Bool, _ meaning: String, isSecret: Bool) {

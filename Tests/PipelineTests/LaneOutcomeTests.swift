@@ -134,11 +134,11 @@ import Testing
             let waits = metrics.counter(
                 "purser_lane_database_waits_total", help: "Times a batch waited for the database.",
                 labels: ["queue": fixture.queue.name])
-            try eventually("a batch waits") { waits.value > 0 }
+            try eventually("a batch waits, and the lane says so") { waits.value > 0 && !lane.isReady }
             #expect(try fixture.depth(fixture.queue.parkedName) == 0)
             proxy.pass()
             try eventually(within: .seconds(20), "all are done") {
-                try fixture.counted().tally == 10 && fixture.depth(fixture.queue.name) == 0
+                try fixture.counted().tally == 10 && fixture.depth(fixture.queue.name) == 0 && lane.isReady
             }
             #expect(try fixture.depth(fixture.queue.parkedName) == 0)
         }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Observability
 import Testing
 
@@ -33,12 +34,29 @@ import Testing
         let path = "/tmp/purser-settings-\(UInt64.random(in: 0 ... .max))"
         try Data("hunter2\n".utf8).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
+        chmod(path, 0o600)
         var reader = SettingsReader(service: "gateway", environment: ["PURSER_GATEWAY_PASSWORD_FILE": path])
         let secret = reader.secret("PASSWORD", meaning: "a password")
         reader.finish()
         #expect(secret.reveal() == "hunter2" && reader.problems.isEmpty)
         #expect(reader.effective.map(\.value) == ["***"])
         #expect(reader.effective.map(\.variable) == ["PURSER_GATEWAY_PASSWORD"])
+    }
+
+    @Test(arguments: [0o640, 0o604, 0o620] as [UInt32])
+    func `a secret in a file that others can read or write is refused (A-136, S52)`(mode: UInt32) throws {
+        let path = "/tmp/purser-settings-\(UInt64.random(in: 0 ... .max))"
+        try Data("hunter2".utf8).write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        chmod(path, mode)
+        let environment = ["PURSER_GATEWAY_PASSWORD_FILE": path, "PURSER_GATEWAY_NAME_FILE": path]
+        var reader = SettingsReader(service: "gateway", environment: environment)
+        _ = reader.text("NAME", meaning: "no secret, so its file may be anybody's")
+        _ = reader.secret("PASSWORD", meaning: "a password")
+        #expect(
+            reader.problems == [
+                "PURSER_GATEWAY_PASSWORD_FILE names a file that others can read or write; run chmod 600 \(path)."
+            ])
     }
 
     @Test func `a setting given twice is a problem`() {
