@@ -40,12 +40,13 @@ final class ConnectionWatch: Sendable {
     /// Shuts down what is overdue; whoever was sending a body gets `timeoutAnswer` first.
     func closeOverdue(timeoutAnswer: () -> [UInt8]) {
         let now = ContinuousClock.now
-        let isAnyOverdue = entries.withLock { $0.values.contains { Self.isOverdue($0, now) } }
-        guard isAnyOverdue else { return }
-        let answer = timeoutAnswer()
+        let overdue = entries.withLock { $0.values.filter { Self.isOverdue($0, now) } }
+        guard !overdue.isEmpty else { return }
+        // Composed outside the lock, and only if somebody gets it: composing counts and logs a refused request.
+        let answer = overdue.contains { $0.isReadingBody } ? timeoutAnswer() : []
         entries.withLock { entries in
             for (key, entry) in entries where Self.isOverdue(entry, now) {
-                if entry.isReadingBody { Self.send(answer, to: entry.socket) }
+                if entry.isReadingBody, !answer.isEmpty { Self.send(answer, to: entry.socket) }
                 shutdown(entry.socket, Int32(SHUT_RDWR))
                 entries[key]?.deadline = nil
             }

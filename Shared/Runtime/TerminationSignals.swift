@@ -11,6 +11,7 @@ public enum TerminationSignals {
         let alreadyInstalled = installed.exchange(true, ordering: .acquiringAndReleasing)
         guard !alreadyInstalled else { return stopSignal }
         ignoreBrokenPipes()
+        unblock([SIGTERM, SIGINT])
         let reading = signalPipe.reading
         NamedThread.start(name: "signals") {
             var sequence = Sequence(stop: stopSignal, exitNow: { _exit($0) })
@@ -28,6 +29,14 @@ public enum TerminationSignals {
 
     /// Ignores SIGPIPE only; for tools that do not install the rest.
     public static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
+    /// A supervisor may have started us with signals blocked, and a blocked SIGTERM would never be heard.
+    private static func unblock(_ signals: [Int32]) {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in signals { sigaddset(&set, number) }
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
 
     /// The rule of the first and second signal, apart from the system so that it can be tested.
     struct Sequence {
