@@ -13,17 +13,7 @@ enum GrantingProgram: ServiceProgram {
         let queryLanes: Int
     }
 
-    static var migrations: [Migration] {
-        Migration.embedded([
-            (name: "V001_schema.sql", bytes: PackageResources.V001_schema_sql),
-            (name: "V002_customers_and_orders.sql", bytes: PackageResources.V002_customers_and_orders_sql),
-            (name: "V003_catalog.sql", bytes: PackageResources.V003_catalog_sql),
-            (name: "V004_transactions.sql", bytes: PackageResources.V004_transactions_sql),
-            (name: "V005_wallet.sql", bytes: PackageResources.V005_wallet_sql),
-            (name: "V006_facts.sql", bytes: PackageResources.V006_facts_sql),
-            (name: "V007_rights.sql", bytes: PackageResources.V007_rights_sql),
-        ])
-    }
+    static var migrations: [Migration] { GrantingSchema.migrations }
 
     static func readSettings(_ reader: inout SettingsReader) -> Settings {
         func lanes(_ name: String, _ meaning: String) -> Int {

@@ -56,6 +56,6 @@ public enum HeaderName {
     public static let attempt = "x-attempt"
     /// Why a message was parked or retried (text, free of payloads).
     public static let reason = "x-reason"
-    /// The exchange a parked message first came by (text).
+    /// The routing key a retried or parked message last came by (text).
     public static let originalRoutingKey = "x-original-routing-key"
 }
