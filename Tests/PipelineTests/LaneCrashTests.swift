@@ -38,6 +38,27 @@ import Testing
         }
     }
 
+    @Test(arguments: CrashPoint.allCases)
+    func `what is to be parked or retried survives a death at every point (C17)`(point: CrashPoint) async throws {
+        let fixture = try await LaneFixture.make("forward_\(point.rawValue)")
+        try await onThread {
+            // The first opens the window, so that the others are in one hand.
+            try fixture.publish(["1", "park", "retry", "2", "park", "retry"])
+            let crash = CrashOnce(at: point, batchOf: 3)
+            let stop = StopSignal()
+            let lane = fixture.lane(stop: stop, probe: crash)
+            #expect(lane.join(for: .seconds(20)) && crash.isDone)
+            // The ladder brings retries back after 5 s, as often as they were sent on: at least once each.
+            try fixture.run {
+                try fixture.counted().tally == 2 && fixture.depth(fixture.queue.name) == 0
+                    && fixture.depth(fixture.queue.parkedName) >= 2 && fixture.depth("retry.5s") >= 2
+            }
+            let parked = try fixture.drain(fixture.queue.parkedName).compactMap(\.properties.messageID)
+            let retried = try fixture.drain("retry.5s").compactMap(\.properties.messageID)
+            #expect(Set(parked).count == 2 && Set(retried).count == 2)
+        }
+    }
+
     @Test func `a commit whose answer is lost is run again and counts once (C2, R10)`() async throws {
         let fixture = try await LaneFixture.make("ambiguous_commit")
         try await onThread {
