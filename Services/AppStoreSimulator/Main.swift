@@ -19,31 +19,17 @@ enum AppStoreSimulatorMain {
     private static func serve() -> Int32 {
         let stop = TerminationSignals.install()
         do {
-            let settings = try SimulatorSettings(environment: Environment.all)
+            let settings = try SimulatorSettings(environment: ProcessEnvironment.all)
             return try SimulatorRun(settings).serve(until: stop)
         } catch {
-            Environment.complain("\(error)")
+            StandardError.complain("\(error)")
             return 2
         }
     }
 }
 
-/// The process's surroundings.
-enum Environment {
-    /// All variables.
-    static var all: [String: String] {
-        var result: [String: String] = [:]
-        var entry = environ
-        while let text = entry.pointee {
-            let line = String(cString: text)
-            if let equals = line.firstIndex(of: "=") {
-                result[String(line[..<equals])] = String(line[line.index(after: equals)...])
-            }
-            entry += 1
-        }
-        return result
-    }
-
+/// Where the process complains.
+enum StandardError {
     /// Writes a line to standard error.
     static func complain(_ text: String) {
         let bytes = Array((text + "\n").utf8)

@@ -1,4 +1,5 @@
 import Glibc
+import Runtime
 import Service
 
 /// `purser`, the operator's command line: the first argument names the command.

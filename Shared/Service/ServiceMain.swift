@@ -1,8 +1,7 @@
 import AMQP
-import Glibc
 import Observability
 import Postgres
-import Runtime
+public import Runtime
 
 /// The command line of a service: `serve` (default), `migrate`, `check`, `config`, `version`.
 public enum ServiceMain {
@@ -83,23 +82,6 @@ public enum ServiceMain {
             output(result.problem.map { "FAIL \(result.subject): \($0)" } ?? "ok   \(result.subject)")
         }
         return results.allSatisfy { $0.problem == nil } ? 0 : 1
-    }
-}
-
-/// The environment of the process.
-public enum ProcessEnvironment {
-    /// All variables.
-    public static var all: [String: String] {
-        var result: [String: String] = [:]
-        var entry = environ
-        while let text = entry.pointee {
-            let line = String(cString: text)
-            if let equals = line.firstIndex(of: "=") {
-                result[String(line[..<equals])] = String(line[line.index(after: equals)...])
-            }
-            entry += 1
-        }
-        return result
     }
 }
 
