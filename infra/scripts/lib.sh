@@ -47,12 +47,20 @@ free_ports() {
 # port_is_open PORT: something accepts connections there on 127.0.0.1.
 port_is_open() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
+# ports_are_free BASE COUNT: nothing accepts connections on these neighbouring ports.
+ports_are_free() {
+    local port
+    for ((port = $1; port < $1 + $2; port++)); do ! port_is_open "$port" || return 1; done
+}
+
 # ports_file FILE COUNT: prints the base port remembered in FILE; picks a new one if there is none or it is in use by
 # somebody else. Only to be called while our own process does not run.
 ports_file() {
     local file=$1 count=$2 base='' offset
     [ ! -s "$file" ] || base=$(<"$file")
     if [ -n "$base" ]; then
+        # A listener that is dying still accepts for a moment; clients keep calling where they found it last time.
+        wait_until 10 ports_are_free "$base" "$count" || true
         for ((offset = 0; offset < count; offset++)); do
             ! port_is_open $((base + offset)) || { base=''; break; }
         done
