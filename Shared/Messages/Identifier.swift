@@ -22,6 +22,13 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, Codable, CustomS
         try container.encode(rawValue)
     }
 
+    /// Byte by byte, as PostgreSQL compares. Swift's own equality takes `é` written as one code point and as two for the
+    /// same text: two users whose ids only look alike would share a wallet wherever an id is a key in memory.
+    public static func == (left: Self, right: Self) -> Bool { left.rawValue.isSameBytes(as: right.rawValue) }
+
+    /// Fits `==`.
+    public func hash(into hasher: inout Hasher) { rawValue.hashBytes(into: &hasher) }
+
     /// Byte order, the order in which rows are locked; equal to PostgreSQL's `COLLATE "C"`.
     public static func < (left: Self, right: Self) -> Bool {
         left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
@@ -67,3 +74,16 @@ public typealias AssetID = Identifier<IdentifierKind.Asset>
 public typealias ProductID = Identifier<IdentifierKind.Product>
 /// A message id (lower-case UUID text).
 public typealias MessageID = Identifier<IdentifierKind.Message>
+
+extension String {
+    /// Whether two texts have the same UTF-8, not only the same look (Unicode's canonical equivalence).
+    package func isSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+
+    /// Feeds the UTF-8 into `hasher`; goes with ``isSameBytes(as:)``.
+    package func hashBytes(into hasher: inout Hasher) {
+        var text = self
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        // No UTF-8 holds this byte, so that the next part of a key cannot run into this one.
+        hasher.combine(0xFF as UInt8)
+    }
+}

@@ -28,4 +28,15 @@ struct SpendKey: Hashable, Sendable {
     var customer: CustomerID
     /// The caller's id.
     var sourceID: String
+
+    /// Byte by byte, as PostgreSQL compares: ids that only look alike are two spends.
+    static func == (left: Self, right: Self) -> Bool {
+        left.customer == right.customer && left.sourceID.isSameBytes(as: right.sourceID)
+    }
+
+    /// Fits `==`.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(customer)
+        sourceID.hashBytes(into: &hasher)
+    }
 }
