@@ -155,6 +155,46 @@ import Testing
         }
     }
 
+    @Test func `a token issued in between is decided with its customer's wallet locked`() async throws {
+        try await GrantingDatabase.with("issued_between") { granting in
+            var session = try granting.open()
+            _ = try session.run(
+                GrantPurchases(),
+                [
+                    try verified(transaction("1"), by: "bob"), try verified(transaction("2"), by: "alice"),
+                    // Heard of before, without token and caller: it waits, claimable.
+                    try verified(transaction("3"), by: nil),
+                ])
+            let batch = [
+                try verified(transaction("4"), by: "alice"),
+                try verified(transaction("3", token: Shop.bobToken, signed: 1), by: nil),
+            ]
+            let late = Later {
+                var other = try granting.open()
+                return try other.run(GrantPurchases(), batch)
+            }
+            var wallet = DecideWallet()
+            var blocker = try granting.open()
+            _ = try blocker.run(&wallet, [try spending(1, id: "x", by: "alice")]) {
+                late.start()
+                try eventually {
+                    try granting.rows(
+                        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+                    ).count == 1
+                }
+                // The batch has looked ahead and waits for Alice's wallet; now Bob gets his token.
+                let order = OrderRequested(
+                    app: Shop.app, userID: UserID("bob"), productID: Shop.coins60, orderNumber: OrderNumber("B1"),
+                    appAccountToken: Shop.bobToken)
+                _ = try session.run(DecideWallet(), [try message(order)])
+            }
+            #expect(try late.value().map { $0.facts.map(\.type) } == [[.purchaseGranted], [.purchaseGranted]])
+            #expect(try granting.imbalances() == [])
+            let balances = try granting.rows("SELECT balance FROM granting.accounts ORDER BY balance")
+            #expect(try balances.map { try $0.int8("balance") } == [119, 120])
+        }
+    }
+
     @Test func `a body that cannot be read is parked and its neighbours are decided (R08)`() async throws {
         try await GrantingDatabase.with("unreadable") { granting in
             var session = try granting.open()

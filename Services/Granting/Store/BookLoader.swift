@@ -92,14 +92,12 @@ struct BookLoader {
         }
         guard isAboutPurchases else { return [] }
         books.purchases = [:]
-        var needed: Set<CustomerID> = []
+        // Every token that is known now may decide on an owner, also one that was issued since the look ahead.
+        var needed = Set(books.tokens.values.map(\.customer))
         for row in results[3] {
             let purchase = try TransactionTable.purchase(row)
             books.purchases[purchase.key] = purchase
             if let owner = purchase.owner { needed.insert(owner) }
-            if let token = books.owner(ofToken: purchase.statement.appAccountToken, in: purchase.app) {
-                needed.insert(token.customer)
-            }
         }
         return needed.subtracting(owners)
     }
