@@ -23,9 +23,13 @@ enum Envelope {
             causationID: text(HeaderName.causationID, properties).map { MessageID($0) },
             app: text(HeaderName.app, properties).map { AppID($0) },
             environment: environment.flatMap { StoreEnvironment(rawValue: $0) }, replyTo: properties.replyTo,
-            attempt: Int(clamping: max(0, integer(HeaderName.attempt, properties) ?? 0)))
+            attempt: Int(min(max(0, integer(HeaderName.attempt, properties) ?? 0), highestAttempt)))
         return .success(Incoming(header: header, body: delivery.body, isRedelivered: delivery.isRedelivered))
     }
+
+    /// Attempts are counted no further: during an outage a message goes round for as long as it lasts, and a header that
+    /// claims more must not overflow the next count.
+    private static let highestAttempt: Int64 = 1_000_000
 
     /// Why a delivery is no message of its queue.
     enum Malformed: String, Error {

@@ -17,9 +17,12 @@ final class PendingReplies: Sendable {
     /// How many wait.
     var count: Int { entries.withLock { $0.count } }
 
-    /// Enters a waiter; the correlation id must be new.
+    /// Enters a waiter; the correlation id must be new. Whoever waited under it could never tell the answers apart, so
+    /// that one's wait ends.
     func add(_ correlationID: String, deadline: ContinuousClock.Instant, _ continuation: Continuation) {
-        entries.withLock { $0[correlationID] = Entry(continuation: continuation, deadline: deadline) }
+        let entry = Entry(continuation: continuation, deadline: deadline)
+        let former = entries.withLock { $0.updateValue(entry, forKey: correlationID) }
+        former?.continuation.resume(throwing: RequestError.timedOut)
     }
 
     /// Ends the waiter of this answer, if it still waits.

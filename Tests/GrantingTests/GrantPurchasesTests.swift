@@ -195,6 +195,21 @@ import Testing
         }
     }
 
+    @Test func `a catalogue that a newer version stored makes the lane wait, nothing is parked (C19)`() async throws {
+        try await GrantingDatabase.with("newer_catalogue") { granting in
+            try granting.database.execute(
+                """
+                INSERT INTO granting.catalog_versions (app, version, actor, cause, definition, digest)
+                VALUES ('\(Shop.app)', 2, 'op', gen_random_uuid(), '{"assets": "of tomorrow"}', sha256(''))
+                """)
+            var session = try granting.open()
+            let error = #expect(throws: PostgresError.self) {
+                _ = try session.run(GrantPurchases(), [try verified(transaction("1"), by: "alice")])
+            }
+            #expect(error?.retryClass == .notReady)
+        }
+    }
+
     @Test func `a body that cannot be read is parked and its neighbours are decided (R08)`() async throws {
         try await GrantingDatabase.with("unreadable") { granting in
             var session = try granting.open()

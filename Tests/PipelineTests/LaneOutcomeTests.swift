@@ -105,6 +105,20 @@ import Testing
         #expect(message.isMandatory && message.awaitsConfirm && message.properties.isPersistent)
     }
 
+    @Test func `an absurd count of attempts can be counted further`() throws {
+        var properties = MessageProperties(
+            messageID: UUIDText.random(), type: MessageType.purchaseSubmitted.rawValue,
+            headers: [HeaderName.schemaVersion: 1, HeaderName.attempt: .int64(.max)])
+        func attempt() throws -> Int {
+            let delivery = Delivery(
+                tag: 1, exchange: "purser", routingKey: "k", isRedelivered: false, properties: properties, body: [])
+            return try Envelope.read(delivery, from: Topology.verificationPurchases).get().header.attempt
+        }
+        #expect(try attempt() < .max)
+        properties.headers[HeaderName.attempt] = .int64(.min)
+        #expect(try attempt() == 0)
+    }
+
     @Test func `a gateway that vanished before the reply changes nothing`() async throws {
         let fixture = try await LaneFixture.make("vanished")
         try await onThread {

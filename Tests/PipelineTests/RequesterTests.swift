@@ -55,6 +55,27 @@ import Testing
         }
     }
 
+    @Test func `of two waiters with one correlation id the first is told at once, the second gets the answer`()
+        async throws
+    {
+        let pending = PendingReplies()
+        let deadline = ContinuousClock.now + .seconds(60)
+        let first = Task {
+            try await withCheckedThrowingContinuation { pending.add("c", deadline: deadline, $0) } as Delivery
+        }
+        try await eventually("the first waits") { () async in pending.count == 1 }
+        let second = Task {
+            try await withCheckedThrowingContinuation { pending.add("c", deadline: deadline, $0) } as Delivery
+        }
+        await #expect(throws: RequestError.timedOut) { try await first.value }
+        let answer = Delivery(
+            tag: 1, exchange: "", routingKey: "", isRedelivered: false, properties: .init(correlationID: "c"),
+            body: [7])
+        pending.answer(answer)
+        #expect(try await second.value == answer)
+        #expect(pending.count == 0)
+    }
+
     @Test func `a parked question tells its asker`() async throws {
         try await withRequester("ask_parked") { requester, fixture in
             let stop = StopSignal()

@@ -81,8 +81,13 @@ enum CatalogTables {
     }
 
     /// A definition from its JSON.
+    ///
+    /// One that this version cannot read was stored by a newer one: then the service is not ready and waits, instead of
+    /// parking every purchase.
     static func decode(_ json: String) throws -> CatalogDefinition {
-        try JSONDecoder().decode(CatalogDefinition.self, from: Data(json.utf8))
+        do { return try JSONDecoder().decode(CatalogDefinition.self, from: Data(json.utf8)) } catch {
+            throw PostgresError.unreadableColumn(name: "definition", problem: "is of a newer version than this program")
+        }
     }
 
     private static func productVersion(_ row: Row) throws -> ProductVersion {
