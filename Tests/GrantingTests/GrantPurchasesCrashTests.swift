@@ -1,6 +1,7 @@
 import AMQP
 import Messages
 import Pipeline
+import Postgres
 import Runtime
 import TestSupport
 import Testing
@@ -137,4 +138,31 @@ import Testing
             #expect(try stage.leftovers() == [])
         }
     }
+
+    @Test func `two lanes with statements on one unclaimed purchase take turns, so that the newest stays (C10 R07)`()
+        async throws
+    {
+        try await GrantingDatabase.with("turns") { granting in
+            var first = try granting.open()
+            _ = try first.run(GrantPurchases(), [try verified(transaction("1"), by: nil)])
+            let refund = try verified(transaction("1", signed: 2, revoked: 100_000, hash: "02"), by: nil)
+            let older = try verified(transaction("1", signed: 1, hash: "01"), by: nil)
+            var thread: NamedThread?
+            var handler = GrantPurchases()
+            _ = try first.run(&handler, [refund]) {
+                thread = NamedThread.start(name: "second lane") {
+                    guard var second = try? granting.open() else { return }
+                    _ = try? second.run(GrantPurchases(), [older])
+                }
+                try eventually("the second lane waits for the first") { try !granting.rows(Self.waiting).isEmpty }
+            }
+            #expect(thread?.join(for: .seconds(20)) == true)
+            let share = try granting.rows("SELECT revoked_share, signed_date FROM granting.transactions").first
+            #expect(try share?.int8("revoked_share") == 100_000 && share?.int8("signed_date") == Shop.day + 2)
+        }
+    }
+
+    private static let waiting = """
+        SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+        """
 }

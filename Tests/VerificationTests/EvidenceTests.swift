@@ -102,17 +102,21 @@ import Testing
         try await VerificationDatabase.with("submitters") { verification in
             var session = try verification.open()
             let signed = try World().sign("1")
-            let inOneBatch = try World().sign("2")
             _ = try session.run([try submission(signed, by: "alice", order: "A")])
             _ = try session.run([try submission(signed, by: "bob", order: "B")])
-            _ = try session.run(
-                try (["zoe"] + (1...40).map { "user\($0)" }).map { try submission(inOneBatch, by: $0, order: $0) })
+            // Three more statements in one batch, mixed, so that sorting has to move them.
+            let others = try ["4", "3", "2"].map { try World().sign($0) }
+            let users = ["zoe"] + (1...20).map { "user\($0)" }
+            let batch = try users.flatMap { user in
+                try others.map { try submission($0, by: user, order: user) }
+            }
+            _ = try session.run(batch)
             let rows = try verification.rows(
                 "SELECT submitter, order_number FROM verification.evidence ORDER BY transaction_id")
-            #expect(try rows.map { try $0.text("submitter") } == ["alice", "zoe"])
-            #expect(try rows.map { try $0.text("order_number") } == ["A", "zoe"])
+            #expect(try rows.map { try $0.text("submitter") } == ["alice", "zoe", "zoe", "zoe"])
+            #expect(try rows.map { try $0.text("order_number") } == ["A", "zoe", "zoe", "zoe"])
             // Everybody's submission goes on to Granting, which knows whose it is.
-            #expect(try verification.count("facts") == 43)
+            #expect(try verification.count("facts") == 65)
         }
     }
 
