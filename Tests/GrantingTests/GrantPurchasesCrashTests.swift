@@ -143,18 +143,23 @@ import Testing
         async throws
     {
         try await GrantingDatabase.with("turns") { granting in
-            var first = try granting.open()
-            _ = try first.run(GrantPurchases(), [try verified(transaction("1"), by: nil)])
-            let refund = try verified(transaction("1", signed: 2, revoked: 100_000, hash: "02"), by: nil)
+            var session = try granting.open()
+            _ = try session.run(GrantPurchases(), [try verified(transaction("1"), by: nil)])
             let older = try verified(transaction("1", signed: 1, hash: "01"), by: nil)
             var thread: NamedThread?
-            var handler = GrantPurchases()
-            _ = try first.run(&handler, [refund]) {
+            // Another lane between its load and its save.
+            _ = try session.connection.transaction { other in
+                _ = try other.query("SELECT FROM granting.transactions FOR NO KEY UPDATE")
                 thread = NamedThread.start(name: "second lane") {
                     guard var second = try? granting.open() else { return }
                     _ = try? second.run(GrantPurchases(), [older])
                 }
                 try eventually("the second lane waits for the first") { try !granting.rows(Self.waiting).isEmpty }
+                _ = try other.query(
+                    """
+                    UPDATE granting.transactions SET signed_date = signed_date + 2, revocation_date = signed_date,
+                        revoked_share = 100000, payload_hash = '02'
+                    """)
             }
             #expect(thread?.join(for: .seconds(20)) == true)
             let share = try granting.rows("SELECT revoked_share, signed_date FROM granting.transactions").first
