@@ -58,31 +58,6 @@ import Testing
         }
     }
 
-    @Test func `a batch costs the same on a hundred thousand rows as on none`() async throws {
-        let (empty, full) = try await GrantingDatabase.with("flat") { granting in
-            let empty = try Self.duration(of: 0..<20, on: granting)
-            var filler = try granting.database.open(parameters: ["statement_timeout": "60s"])
-            try filler.executeScript(Self.fill)
-            return (empty, try Self.duration(of: 20..<40, on: granting))
-        }
-        // Frozen or whole-table plans make it ten times slower and more; three leaves room for a busy machine.
-        #expect(full < empty * 3 + .milliseconds(5), "\(empty) empty, \(full) full")
-    }
-
-    /// The quickest of several batches of 50 purchases, so that a busy machine does not count.
-    private static func duration(of batches: Range<Int>, on granting: GrantingDatabase) throws -> Duration {
-        var session = try granting.open()
-        var handler = GrantPurchases()
-        var best = Duration.seconds(60)
-        for number in batches {
-            let batch = try (1...50).map { try verified(transaction("new-\(number)-\($0)"), by: "user-\($0)") }
-            let began = ContinuousClock.now
-            _ = try session.run(&handler, batch)
-            best = min(best, began.duration(to: .now))
-        }
-        return best
-    }
-
     private static func statements(_ keys: [TransactionKey], _ owners: [CustomerID]) -> [Statement] {
         let purchases = keys.map { key in
             Purchase(statement: transaction(key.transactionID.rawValue), app: Shop.app)
