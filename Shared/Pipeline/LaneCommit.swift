@@ -88,7 +88,8 @@ extension LaneSession {
         try publisher.serveHeartbeat()
     }
 
-    private mutating func reopenDatabase() throws {
+    /// Opens the database anew, however long that takes.
+    mutating func reopenDatabase() throws {
         var backoff = Backoff()
         while true {
             do {

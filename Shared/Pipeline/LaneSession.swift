@@ -78,6 +78,13 @@ struct LaneSession: ~Copyable {
         // A second: long enough that a busy lane retires rows with its next batch, for free.
         if lastWork.duration(to: .now) > .seconds(1) { retirePublished() }
         try sweepIfDue()
+        // The sweep has just asked the database. Whoever waits for a message to notice that it is gone would sweep
+        // nothing until one comes.
+        if !database.isUsable {
+            setReady(false)
+            try reopenDatabase()
+            setReady(true)
+        }
     }
 
     private mutating func retirePublished() {
@@ -146,7 +153,7 @@ extension LaneSession {
         guard case .work = configuration.queue.durability, ContinuousClock.now >= nextSweep else { return }
         nextSweep = ContinuousClock.now + configuration.sweepInterval * Double.random(in: 0.8...1.2)
         let (store, seconds) = (store, configuration.sweepAfterSeconds)
-        // A database that is away now is tried again at the next turn; a batch will notice it in any case.
+        // A database that is away now is tried again at the next turn, on a new connection.
         guard let stale = try? database.transaction({ try store.staleBatches(afterSeconds: seconds, in: &$0) })
         else { return }
         let rows = stale.rows.filter { !published.contains($0) }

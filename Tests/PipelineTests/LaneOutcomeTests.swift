@@ -158,6 +158,37 @@ import Testing
         }
     }
 
+    @Test func `an idle lane notices that the database went away, and sweeps when it is back (R25)`() async throws {
+        let fixture = try await LaneFixture.make("idle_outage")
+        try await onThread {
+            let proxy = try FaultyProxy(port: try fixture.database.port)
+            defer { proxy.close() }
+            // A batch that was committed and never announced, and no message that would come back for it.
+            try fixture.publish(["1"])
+            let dead = fixture.lane(stop: StopSignal(), probe: CrashOnce(at: .afterCommit))
+            #expect(dead.join(for: .seconds(20)))
+            try eventually("back in the queue") { try fixture.depth(fixture.queue.name) == 1 }
+            try fixture.broker.control("purge_queue", "-p", fixture.broker.virtualHost, fixture.queue.name)
+            var configuration = fixture.configuration(database: proxy)
+            configuration.sweepInterval = .milliseconds(50)
+            // Nothing is old enough to be swept before the outage.
+            configuration.sweepAfterSeconds = 5
+            let stop = StopSignal()
+            let lane = fixture.lane(configuration, stop: stop)
+            defer {
+                stop.stop()
+                _ = lane.join(for: .seconds(10))
+            }
+            try eventually("the lane works") { lane.isReady }
+            proxy.refuse()
+            proxy.cut()
+            try eventually("the idle lane says that it does not work") { !lane.isReady }
+            proxy.pass()
+            try eventually(within: .seconds(20), "it works again without a message") { lane.isReady }
+            try eventually(within: .seconds(20), "the fact is announced") { try fixture.depth(fixture.observer) >= 1 }
+        }
+    }
+
     @Test func `a fact no queue takes holds its message back until the topology is mended (C6)`() async throws {
         let fixture = try await LaneFixture.make("unroutable")
         try await onThread {
