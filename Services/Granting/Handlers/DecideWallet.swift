@@ -1,6 +1,5 @@
 import Messages
 import Pipeline
-import Postgres
 
 /// Decides orders and spends (`granting.wallet`). Lives on its lane's thread.
 struct DecideWallet: Handler {
@@ -29,7 +28,7 @@ struct DecideWallet: Handler {
     }
 
     /// Handles a batch inside one transaction.
-    mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
+    mutating func handle(_ batch: [Incoming], in tables: inout some BookTables & ~Copyable) throws -> [Outcome] {
         let requests = batch.map(read)
         var needs = BookNeeds()
         for request in requests {
@@ -40,12 +39,12 @@ struct DecideWallet: Handler {
             }
         }
         guard !needs.apps.isEmpty else { return requests.map(Self.parked) }
-        var (books, callers) = try BookLoader.load(needs, &catalogs, in: &transaction)
+        var (books, callers) = try BookLoader.load(needs, &catalogs, in: &tables)
         var outcomes: [Outcome] = []
         for (incoming, request) in zip(batch, requests) {
             outcomes.append(try decide(request, incoming, &books, callers))
         }
-        BookSaver.save(books, in: &transaction)
+        BookSaver.save(books, in: &tables)
         return outcomes
     }
 

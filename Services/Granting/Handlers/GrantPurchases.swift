@@ -1,6 +1,5 @@
 import Messages
 import Pipeline
-import Postgres
 
 /// Grants verified purchases (`granting.purchases`).
 ///
@@ -13,7 +12,7 @@ struct GrantPurchases: Handler {
     init() {}
 
     /// Handles a batch inside one transaction.
-    mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
+    mutating func handle(_ batch: [Incoming], in tables: inout some BookTables & ~Copyable) throws -> [Outcome] {
         var outcomes = batch.map { _ in Outcome.park(reason: Incoming.unreadable) }
         var entries: [PurchaseRound.Entry] = []
         for (place, incoming) in batch.enumerated() {
@@ -24,7 +23,7 @@ struct GrantPurchases: Handler {
                 orderNumber: verified.orderNumber, transaction: verified.transaction.canonical)
             entries.append(PurchaseRound.Entry(place: place, need: need))
         }
-        try PurchaseRound.run(entries, of: batch, &catalogs, &outcomes, in: &transaction)
+        try PurchaseRound.run(entries, of: batch, &catalogs, &outcomes, in: &tables)
         return outcomes
     }
 }

@@ -1,6 +1,5 @@
 import Messages
 import Pipeline
-import Postgres
 
 /// One batch of purchases: load, decide, save. Used for verified purchases and for re-drives alike.
 struct PurchaseRound {
@@ -15,12 +14,12 @@ struct PurchaseRound {
     /// Decides `entries`, each seeing what the one before it left, and puts their outcomes into `outcomes`.
     static func run(
         _ entries: [Entry], of batch: [Incoming], _ catalogs: inout CatalogCache, _ outcomes: inout [Outcome],
-        in transaction: inout Transaction
+        in tables: inout some BookTables & ~Copyable
     ) throws {
         guard !entries.isEmpty else { return }
         var needs = BookNeeds()
         needs.purchases = entries.map(\.need)
-        var (books, callers) = try BookLoader.load(needs, &catalogs, in: &transaction)
+        var (books, callers) = try BookLoader.load(needs, &catalogs, in: &tables)
         for entry in entries {
             let need = entry.need
             let submission = Submission(
@@ -33,6 +32,6 @@ struct PurchaseRound {
                     try $0.fact(causedBy: incoming.header, app: need.app, at: books.now)
                 }, reply: try incoming.reply(decision.answer))
         }
-        BookSaver.save(books, in: &transaction)
+        BookSaver.save(books, in: &tables)
     }
 }

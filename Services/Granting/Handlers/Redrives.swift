@@ -1,6 +1,5 @@
 import Messages
 import Pipeline
-import Postgres
 
 /// Held purchases are decided anew when the reason may be gone: from the stored statement, for the stored submitter.
 ///
@@ -12,17 +11,17 @@ enum Redrives {
 
     /// Marks and returns the oldest held purchases whose reason a change may have removed.
     static func choose(
-        for change: CatalogImport.Change, of app: AppID, in transaction: inout Transaction
+        for change: CatalogImport.Change, of app: AppID, in tables: inout some BookTables & ~Copyable
     ) throws -> [TransactionKey] {
         var keys: [TransactionKey] = []
         if !change.products.isEmpty {
             keys += try mark(
                 app, change.version, CatalogImport.productReasons, change.products.map(\.productID), window,
-                in: &transaction)
+                in: &tables)
         }
         if change.changesPolicies {
             keys += try mark(
-                app, change.version, CatalogImport.policyReasons, nil, window - Int64(keys.count), in: &transaction)
+                app, change.version, CatalogImport.policyReasons, nil, window - Int64(keys.count), in: &tables)
         }
         return keys
     }
@@ -30,16 +29,12 @@ enum Redrives {
     /// Decides re-drives, and asks for as many more.
     static func run(
         _ redrives: [(place: Int, key: TransactionKey)], of batch: [Incoming], _ outcomes: inout [Outcome],
-        in transaction: inout Transaction
+        in tables: inout some BookTables & ~Copyable
     ) throws {
         guard !redrives.isEmpty else { return }
         var purchases: [TransactionKey: Purchase] = [:]
-        for row in try transaction.query(
-            TransactionTable.read([]).sql, SQLValue.keys(Set(redrives.map(\.key)).sorted()))
-        {
-            let purchase = try TransactionTable.purchase(row)
-            purchases[purchase.key] = purchase
-        }
+        let keys = Set(redrives.map(\.key)).sorted()
+        for purchase in try tables.run([.transactions(keys)]).purchases { purchases[purchase.key] = purchase }
         var entries: [PurchaseRound.Entry] = []
         for (place, key) in redrives {
             outcomes[place] = .done(facts: [], reply: nil)
@@ -49,8 +44,8 @@ enum Redrives {
         }
         // Catalogues read here may be this transaction's own, so they are not kept for later ones.
         var catalogs = CatalogCache()
-        try PurchaseRound.run(entries, of: batch, &catalogs, &outcomes, in: &transaction)
-        try askForMore(redrives.map(\.place), purchases.values.map(\.app), of: batch, &outcomes, in: &transaction)
+        try PurchaseRound.run(entries, of: batch, &catalogs, &outcomes, in: &tables)
+        try askForMore(redrives.map(\.place), purchases.values.map(\.app), of: batch, &outcomes, in: &tables)
     }
 
     /// A request to decide one held purchase anew; Granting sends it to itself.
@@ -73,13 +68,12 @@ enum Redrives {
 
     private static func askForMore(
         _ places: [Int], _ apps: [AppID], of batch: [Incoming], _ outcomes: inout [Outcome],
-        in transaction: inout Transaction
+        in tables: inout some BookTables & ~Copyable
     ) throws {
         var places = places[...]
-        for row in try transaction.query(CatalogTables.stamps([]).sql, [.texts(Set(apps).sorted())]) {
-            let (app, stamp) = try CatalogTables.stamp(row)
+        for (app, stamp) in try tables.run([.stamps(Set(apps).sorted())]).stamps {
             let reasons = CatalogImport.productReasons + CatalogImport.policyReasons
-            let keys = try mark(app, stamp.version, reasons, nil, Int64(places.count), in: &transaction)
+            let keys = try mark(app, stamp.version, reasons, nil, Int64(places.count), in: &tables)
             for key in keys {
                 guard let place = places.popFirst(), case .done(let facts, let reply) = outcomes[place] else { break }
                 let more = try fact(key, stamp.version, app, batch[place].header, at: WallClock.milliseconds)
@@ -88,27 +82,14 @@ enum Redrives {
         }
     }
 
-    /// Marks up to `limit` held purchases as asked for on account of a version. Rows that somebody is deciding on right
-    /// now are skipped rather than waited for: locks are taken here out of order.
+    /// Marks up to `limit` held purchases as asked for on account of a version.
     private static func mark(
         _ app: AppID, _ version: Int64, _ reasons: [HeldReason], _ products: [ProductID]?, _ limit: Int64,
-        in transaction: inout Transaction
+        in tables: inout some BookTables & ~Copyable
     ) throws -> [TransactionKey] {
         guard limit > 0 else { return [] }
-        let rows = try transaction.query(
-            """
-            UPDATE granting.transactions AS t SET redriven_version = $2
-            FROM (SELECT h.environment, h.transaction_id FROM granting.transactions h
-                WHERE h.app = $1 AND h.held_reason = ANY($3::text[]) AND h.redriven_version < $2
-                    AND ($4::text[] IS NULL OR h.product_id = ANY($4::text[]))
-                ORDER BY h.created_at LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED) AS h
-            WHERE t.environment = h.environment AND t.transaction_id = h.transaction_id
-            RETURNING t.environment, t.transaction_id
-            """,
-            [
-                .text(app.rawValue), .int8(version), .textArray(reasons.map(\.rawValue)),
-                products.map { .texts($0) } ?? .null, .int8(limit),
-            ])
-        return try rows.map { try $0.transactionKey() }
+        let range = TransactionTable.HeldRange(
+            app: app, version: version, reasons: reasons, products: products, limit: limit)
+        return try tables.run([.markHeld(range)]).marked
     }
 }

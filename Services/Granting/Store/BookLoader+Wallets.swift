@@ -1,51 +1,29 @@
 import Messages
-import Pipeline
-import Postgres
 
 /// The third round trip: what stands still now because its customers are locked.
 extension BookLoader {
     /// Reads orders, grants, balances, lots, draws, debts, spends and the clock, as far as the batch needs them.
-    func readWallets(_ books: inout Books, in transaction: inout Transaction) throws {
+    func readWallets(_ books: inout Books, in tables: inout some BookTables & ~Copyable) throws {
         let customers = books.customers.keys.sorted()
         let chains = needs.chains
         let granted = Array(Set(books.purchases.values.compactMap(\.grantKey))).sorted()
         let spendKeys = self.spendKeys
         let numbers = orderNumbers(books)
-        var readers: [(Statement, (Rows, inout Books) throws -> Void)] = [
-            (Statement("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now"), Self.readClock),
-            (WalletTables.accounts(customers), Self.readAccounts),
-        ]
-        if !numbers.isEmpty { readers.append((CustomerTables.orders(numbers), Self.readOrders)) }
-        if !chains.isEmpty {
-            readers.append((TransactionTable.read(chains: chains, ownedBy: customers), Self.readChain))
-        }
-        var lots: [Int64: Lot] = [:]
-        func collect(_ rows: Rows) throws {
-            for row in rows {
-                let (id, lot) = try WalletTables.lot(row)
-                lots[id] = lot
-            }
-        }
+        var queries: [BookQuery] = [.clock, .accounts(customers)]
+        if !numbers.isEmpty { queries.append(.orders(numbers)) }
+        if !chains.isEmpty { queries.append(.chain(chains, ownedBy: customers)) }
         if !granted.isEmpty || !chains.isEmpty {
-            readers += [
-                (GrantTable.read(granted, chains: chains, ownedBy: customers), Self.readGrants),
-                (WalletTables.lots(of: granted, chains: chains, ownedBy: customers), { rows, _ in try collect(rows) }),
-                (
-                    WalletTables.clawbackDraws(of: granted, chains: chains, ownedBy: customers),
-                    { rows, books in
-                        try collect(rows)
-                        try Self.readDraws(rows, &books)
-                    }
-                ),
-                (WalletTables.debts(of: granted, chains: chains, ownedBy: customers), Self.readDebts),
+            queries += [
+                .grants(granted, chains: chains, ownedBy: customers),
+                .lotsOfGrants(granted, chains: chains, ownedBy: customers),
+                .clawbackDraws(granted, chains: chains, ownedBy: customers),
+                .debts(granted, chains: chains, ownedBy: customers),
             ]
         }
         let ranges = lotRanges(books)
-        if !ranges.isEmpty { readers.append((WalletTables.lots(ranges), { rows, _ in try collect(rows) })) }
-        if !spendKeys.isEmpty { readers.append((WalletTables.spends(spendKeys), Self.readSpends)) }
-        let results = try transaction.pipeline(readers.map(\.0))
-        for (reader, rows) in zip(readers, results) { try reader.1(rows, &books) }
-        for (_, lot) in lots.sorted(by: { $0.key < $1.key }) { books.insert(lot) }
+        if !ranges.isEmpty { queries.append(.lots(ranges)) }
+        if !spendKeys.isEmpty { queries.append(.spends(spendKeys)) }
+        books.take(over: try tables.run(queries))
     }
 
     /// Orders named by messages, by tokens, and by earlier submissions.
@@ -87,55 +65,21 @@ extension BookLoader {
         }
         return Array(ranges)
     }
+}
 
-    private static func readClock(_ rows: Rows, _ books: inout Books) throws {
-        books.now = try rows.single().int8("now")
-    }
-
-    private static func readAccounts(_ rows: Rows, _ books: inout Books) throws {
-        for row in rows {
-            books.wallets[try row.id("customer"), default: [:]][AssetID(try row.text("asset"))] = Account(
-                balance: try row.int8("balance"), revision: try row.int8("revision"))
+extension Books {
+    /// Adds what stands still under the locks. What is known of a transaction from its own lock stays.
+    fileprivate mutating func take(over found: BookFindings) {
+        now = found.now
+        for (key, account) in found.accounts { wallets[key.customer, default: [:]][key.asset] = account }
+        for order in found.orders { orders[order.number] = order }
+        for purchase in found.purchases where purchases[purchase.key] == nil { purchases[purchase.key] = purchase }
+        for grant in found.grants { insert(grant) }
+        for draw in found.draws {
+            if let refunded = draw.refunded { clawbackDraws[refunded, default: []].append(draw) }
         }
-    }
-
-    private static func readOrders(_ rows: Rows, _ books: inout Books) throws {
-        for row in rows {
-            let order = try CustomerTables.order(row)
-            books.orders[order.number] = order
-        }
-    }
-
-    private static func readChain(_ rows: Rows, _ books: inout Books) throws {
-        for row in rows {
-            let purchase = try TransactionTable.purchase(row)
-            if books.purchases[purchase.key] == nil { books.purchases[purchase.key] = purchase }
-        }
-    }
-
-    private static func readGrants(_ rows: Rows, _ books: inout Books) throws {
-        for row in rows { books.insert(try GrantTable.grant(row)) }
-    }
-
-    private static func readDraws(_ rows: Rows, _ books: inout Books) throws {
-        for row in rows {
-            let draw = try WalletTables.draw(row)
-            guard let refunded = draw.refunded else { continue }
-            books.clawbackDraws[refunded, default: []].append(draw)
-        }
-    }
-
-    private static func readDebts(_ rows: Rows, _ books: inout Books) throws {
-        for row in rows {
-            let debt = try WalletTables.debt(row)
-            books.debts[debt.key] = debt
-        }
-    }
-
-    private static func readSpends(_ rows: Rows, _ books: inout Books) throws {
-        for row in rows {
-            let spend = try WalletTables.spend(row)
-            books.spends[spend.key] = spend
-        }
+        for debt in found.debts { debts[debt.key] = debt }
+        for spend in found.spends { spends[spend.key] = spend }
+        for (_, lot) in found.lots.sorted(by: { $0.key < $1.key }) { insert(lot) }
     }
 }

@@ -1,6 +1,4 @@
 import Messages
-import Pipeline
-import Postgres
 
 /// Loads the part of the books a batch decides on, and locks it: customers, then transactions, each in key order.
 ///
@@ -14,13 +12,13 @@ struct BookLoader {
 
     /// Loads everything. `catalogs` remembers catalogues between batches.
     static func load(
-        _ needs: BookNeeds, _ catalogs: inout CatalogCache, in transaction: inout Transaction
+        _ needs: BookNeeds, _ catalogs: inout CatalogCache, in tables: inout some BookTables & ~Copyable
     ) throws -> (books: Books, callers: [UserKey: CustomerID]) {
         var loader = BookLoader(needs: needs)
         var books = Books(siblingOrderNumber: SiblingOrder.number)
-        let owners = try loader.lookAhead(&books, &catalogs, in: &transaction)
-        try loader.lock(owners, &books, in: &transaction)
-        try loader.readWallets(&books, in: &transaction)
+        let owners = try loader.lookAhead(&books, &catalogs, in: &tables)
+        try loader.lock(owners, &books, in: &tables)
+        try loader.readWallets(&books, in: &tables)
         return (books, loader.callers)
     }
 
@@ -28,74 +26,58 @@ struct BookLoader {
 
     /// Inserts missing customers and finds, without locking, everybody whose wallet may be touched.
     private mutating func lookAhead(
-        _ books: inout Books, _ catalogs: inout CatalogCache, in transaction: inout Transaction
+        _ books: inout Books, _ catalogs: inout CatalogCache, in tables: inout some BookTables & ~Copyable
     ) throws -> Set<CustomerID> {
-        var statements = [CatalogTables.lockShared, CatalogTables.stamps(needs.apps)]
+        var queries: [BookQuery] = [.keepCatalog, .stamps(needs.apps)]
         let users = needs.users
-        if !users.isEmpty { statements += [CustomerTables.insert(users), CustomerTables.find(users)] }
-        let looksForOwners = !needs.purchases.isEmpty
-        if looksForOwners {
-            statements.append(
-                CustomerTables.possibleOwners(needs.keys, needs.tokens, needs.orderNumbers.sorted()))
+        if !users.isEmpty { queries += [.insertCustomers(users), .findCustomers(users)] }
+        if !needs.purchases.isEmpty {
+            queries.append(.findOwners(needs.keys, needs.tokens, needs.orderNumbers.sorted()))
         }
-        let results = try transaction.pipeline(statements)
-        var owners = Set(needs.purchases.compactMap(\.customer))
-        if !users.isEmpty {
-            for row in results[3] {
-                let customer = try CustomerTables.customer(row)
-                guard let user = customer.userID else { continue }
-                callers[UserKey(app: customer.app, user: user)] = customer.id
-                owners.insert(customer.id)
-            }
+        let found = try tables.run(queries)
+        var owners = Set(needs.purchases.compactMap(\.customer) + found.owners)
+        for customer in found.customers {
+            guard let user = customer.userID else { continue }
+            callers[UserKey(app: customer.app, user: user)] = customer.id
+            owners.insert(customer.id)
         }
-        if looksForOwners, let rows = results.last { for row in rows { owners.insert(try row.id("customer")) } }
-        books.catalogs = try catalogs.catalogs(inForce: results[1], in: &transaction)
+        books.catalogs = try catalogs.catalogs(inForce: found.stamps, in: &tables)
         return owners
     }
 
     /// Locks customers and transactions. If a transaction turns out to belong to somebody who is not locked, because it
     /// was claimed in between, the locks are given up and taken again in order, that customer included.
-    private func lock(_ owners: Set<CustomerID>, _ books: inout Books, in transaction: inout Transaction) throws {
+    private func lock(
+        _ owners: Set<CustomerID>, _ books: inout Books, in tables: inout some BookTables & ~Copyable
+    ) throws {
         var owners = owners
         while true {
-            let missing = try lockOnce(owners, &books, in: &transaction)
+            let missing = try lockOnce(owners, &books, in: &tables)
             guard !missing.isEmpty else { return }
             owners.formUnion(missing)
-            _ = try transaction.query("ROLLBACK TO SAVEPOINT loading")
+            _ = try tables.run([.rollBackToSavepoint])
         }
     }
 
     private func lockOnce(
-        _ owners: Set<CustomerID>, _ books: inout Books, in transaction: inout Transaction
+        _ owners: Set<CustomerID>, _ books: inout Books, in tables: inout some BookTables & ~Copyable
     ) throws -> Set<CustomerID> {
-        let keys = needs.keys
-        var statements = [CustomerTables.lock(owners.sorted())]
+        let (keys, tokens) = (needs.keys, needs.tokens)
+        var queries: [BookQuery] = [.lockCustomers(owners.sorted())]
         if !keys.isEmpty {
-            statements = [Statement("SAVEPOINT loading")] + statements
-            statements += [TransactionTable.insert(needs.firstSubmissions), TransactionTable.lock(keys)]
+            queries = [.savepoint] + queries + [.insertTransactions(needs.firstSubmissions), .lockTransactions(keys)]
         }
-        let tokens = needs.tokens
-        if !keys.isEmpty || !tokens.isEmpty { statements.append(CustomerTables.tokens(tokens, keys)) }
-        let results = try transaction.pipeline(statements)
-        let isAboutPurchases = !keys.isEmpty
+        if !keys.isEmpty || !tokens.isEmpty { queries.append(.tokens(tokens, keys)) }
+        let found = try tables.run(queries)
         books.customers = [:]
-        for row in results[isAboutPurchases ? 1 : 0] {
-            let customer = try CustomerTables.customer(row)
-            books.customers[customer.id] = customer
-        }
+        for customer in found.customers { books.customers[customer.id] = customer }
         books.tokens = [:]
-        if isAboutPurchases || !tokens.isEmpty, let rows = results.last {
-            for row in rows {
-                let (key, token) = try CustomerTables.token(row)
-                books.tokens[key] = token
-            }
-        }
-        guard isAboutPurchases else { return [] }
+        for (key, token) in found.tokens { books.tokens[key] = token }
+        guard !keys.isEmpty else { return [] }
         books.purchases = [:]
         // Every token that is known now may decide on an owner, also one that was issued since the look ahead.
         var needed = Set(books.tokens.values.map(\.customer))
-        for row in results[3] {
-            let purchase = try TransactionTable.purchase(row)
+        for purchase in found.purchases {
             books.purchases[purchase.key] = purchase
             if let owner = purchase.owner { needed.insert(owner) }
         }

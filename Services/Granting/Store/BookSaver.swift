@@ -1,50 +1,51 @@
 import Messages
-import Postgres
 
-/// Writes what a fold changed: one statement a kind of row, whatever the batch holds, in the order foreign keys ask for.
-/// The statements travel with the next round trip of the transaction.
+/// Writes what a fold changed: one change a kind of row, whatever the batch holds, in the order foreign keys ask for.
+/// They travel with the next round trip of the transaction.
 enum BookSaver {
     /// Queues everything that changed in `books`.
-    static func save(_ books: Books, in transaction: inout Transaction) {
-        transaction.enqueue(statements(books))
+    static func save(_ books: Books, in tables: inout some BookTables & ~Copyable) {
+        tables.enqueue(changes(books))
     }
 
-    private static func statements(_ books: Books) -> [Statement] {
+    private static func changes(_ books: Books) -> [BookChange] {
         let changes = books.changes
-        var statements: [Statement] = []
-        func add<Value>(_ values: [Value], _ statement: ([Value]) -> Statement) {
-            if !values.isEmpty { statements.append(statement(values)) }
+        var writes: [BookChange] = []
+        func add<Value>(_ values: [Value], _ change: ([Value]) -> BookChange) {
+            if !values.isEmpty { writes.append(change(values)) }
         }
         // An order that was made and delivered in one batch is inserted as delivered.
         let newOrders = changes.newOrders.compactMap { books.orders[$0] }
         // A sibling refers to its order, so orders made first go first.
-        add(newOrders, CustomerTables.insert)
-        add(newOrders.filter { $0.token != nil }, CustomerTables.insertTokens)
+        add(newOrders, BookChange.insertOrders)
+        add(newOrders.filter { $0.token != nil }, BookChange.insertTokens)
         let delivered = changes.deliveredOrders.subtracting(changes.newOrders)
-        add(delivered.sorted().compactMap { books.orders[$0] }, CustomerTables.deliver)
+        add(delivered.sorted().compactMap { books.orders[$0] }, BookChange.deliverOrders)
 
         let purchases = changes.purchases.sorted().compactMap { books.purchases[$0] }
-        add(purchases.filter { changes.statements.contains($0.key) }, TransactionTable.updateStatements)
-        add(purchases, TransactionTable.updateOutcomes)
+        add(purchases.filter { changes.statements.contains($0.key) }, BookChange.updateStatements)
+        add(purchases, BookChange.updateOutcomes)
 
         let newGrants = Set(changes.newGrants)
-        add(newGrants.sorted().compactMap { books.grants[$0] }, GrantTable.insert)
-        add(changes.changedGrants.subtracting(newGrants).sorted().compactMap { books.grants[$0] }, GrantTable.update)
+        add(newGrants.sorted().compactMap { books.grants[$0] }, BookChange.insertGrants)
+        add(
+            changes.changedGrants.subtracting(newGrants).sorted().compactMap { books.grants[$0] },
+            BookChange.updateGrants)
 
         let accounts = changes.accounts.sorted().compactMap { key in
             books.wallets[key.customer]?[key.asset].map { (key: key, account: $0) }
         }
-        add(accounts, WalletTables.save)
-        add(changes.newLots.compactMap { books.lots[$0] }, WalletTables.insert)
+        add(accounts, BookChange.saveAccounts)
+        add(changes.newLots.compactMap { books.lots[$0] }, BookChange.insertLots)
         let changedLots = changes.changedLots.subtracting(changes.newLots).compactMap { books.lots[$0] }
         add(
             changedLots.sorted { ($0.key.purchase, $0.key.asset) < ($1.key.purchase, $1.key.asset) },
-            WalletTables.update)
-        add(changes.draws, WalletTables.insert)
-        add(changes.ledger, WalletTables.append)
+            BookChange.updateLots)
+        add(changes.draws, BookChange.insertDraws)
+        add(changes.ledger, BookChange.appendLedger)
         let debts = changes.debts.compactMap { books.debts[$0] }
-        add(debts.sorted { ($0.key.purchase, $0.key.asset) < ($1.key.purchase, $1.key.asset) }, WalletTables.save)
-        add(changes.spends.compactMap { books.spends[$0] }, WalletTables.insert)
-        return statements
+        add(debts.sorted { ($0.key.purchase, $0.key.asset) < ($1.key.purchase, $1.key.asset) }, BookChange.saveDebts)
+        add(changes.spends.compactMap { books.spends[$0] }, BookChange.insertSpends)
+        return writes
     }
 }

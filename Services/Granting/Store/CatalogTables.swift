@@ -69,15 +69,11 @@ enum CatalogTables {
     }
 
     /// Reads a catalogue.
-    static func read(_ app: AppID, version: Int64, in transaction: inout Transaction) throws -> Catalog {
-        let rows = try transaction.pipeline([definition(of: app, version: version), history(of: app)])
+    static func read(_ app: AppID, version: Int64, in tables: inout some BookTables & ~Copyable) throws -> Catalog {
+        let found = try tables.run([.definition(app, version: version), .history(app)])
         var history: [ProductID: [ProductVersion]] = [:]
-        for row in rows[1] {
-            let version = try productVersion(row)
-            history[version.product.productID, default: []].append(version)
-        }
-        return Catalog(
-            version: version, definition: try decode(try rows[0].single().json("definition")), history: history)
+        for version in found.history { history[version.product.productID, default: []].append(version) }
+        return Catalog(version: version, definition: found.definition, history: history)
     }
 
     /// A definition from its JSON.
@@ -90,7 +86,8 @@ enum CatalogTables {
         }
     }
 
-    private static func productVersion(_ row: Row) throws -> ProductVersion {
+    /// A product version's row.
+    static func productVersion(_ row: Row) throws -> ProductVersion {
         let assets = try row.isNull("assets") ? [] : try row.textArray("assets")
         let amounts = try row.isNull("amounts") ? [] : try row.int8Array("amounts")
         let parts = zip(assets, amounts).map { AssetAmount(asset: AssetID($0 ?? ""), amount: $1 ?? 0) }
@@ -111,30 +108,43 @@ enum CatalogTables {
             [.uuids([cause])])
     }
 
-    /// Brings a change into force.
-    static func save(_ change: CatalogImport.Change, of request: CatalogImportRequested, cause: MessageID) throws
-        -> [Statement]
-    {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let text = try encoder.encode(change.definition)
-        let app = SQLValue.text(request.app.rawValue)
-        return [
-            Statement(
-                """
-                INSERT INTO granting.catalog_versions (app, version, actor, cause, definition, digest)
-                VALUES ($1, $2, $3, ($4::uuid[])[1], $5::text::json, $6)
-                """,
-                [
-                    app, .int8(change.version), .text(request.actor), .uuids([cause]),
-                    .text(String(decoding: text, as: UTF8.self)), .bytes(SHA256.hash([UInt8](text))),
-                ]),
-            insertProducts(change, app), insertAmounts(change, app), upsertAssets(change, app),
-        ]
+    /// A catalogue on its way into force.
+    struct Entry {
+        /// What changes.
+        var change: CatalogImport.Change
+        /// For which app, and who asked.
+        var app: AppID
+        var actor: String
+        /// The message.
+        var cause: MessageID
+        /// The definition as JSON with sorted keys: its digest must not depend on chance.
+        var text: [UInt8]
+
+        /// The entry that `request` asks for.
+        init(_ change: CatalogImport.Change, of request: CatalogImportRequested, cause: MessageID) throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            text = [UInt8](try encoder.encode(change.definition))
+            (self.change, app, actor, self.cause) = (change, request.app, request.actor, cause)
+        }
     }
 
-    private static func insertProducts(_ change: CatalogImport.Change, _ app: SQLValue) -> Statement {
-        let products = change.products
+    /// Stores the definition and its digest.
+    static func insert(_ entry: Entry) -> Statement {
+        Statement(
+            """
+            INSERT INTO granting.catalog_versions (app, version, actor, cause, definition, digest)
+            VALUES ($1, $2, $3, ($4::uuid[])[1], $5::text::json, $6)
+            """,
+            [
+                .text(entry.app.rawValue), .int8(entry.change.version), .text(entry.actor), .uuids([entry.cause]),
+                .text(String(decoding: entry.text, as: UTF8.self)), .bytes(SHA256.hash(entry.text)),
+            ])
+    }
+
+    /// Stores what products are from this version on.
+    static func insertProducts(_ entry: Entry) -> Statement {
+        let products = entry.change.products
         return Statement(
             """
             INSERT INTO granting.product_versions (app, product_id, version, effective_from, code, product_type,
@@ -147,15 +157,17 @@ enum CatalogTables {
             WHERE v.app = $1 AND v.version = $2
             """,
             [
-                app, .int8(change.version), .texts(products.map(\.productID)), .textArray(products.map(\.code)),
+                .text(entry.app.rawValue), .int8(entry.change.version), .texts(products.map(\.productID)),
+                .textArray(products.map(\.code)),
                 .textArray(products.map(\.productType)), .boolArray(products.map(\.isEnabled)),
                 .int8Array(products.map(\.sort)), .textArray(products.map(\.entitlement)),
                 .int8Array(products.map(\.entitlementDays)), .textArray(products.map(\.remark)),
             ])
     }
 
-    private static func insertAmounts(_ change: CatalogImport.Change, _ app: SQLValue) -> Statement {
-        let parts = change.products.flatMap { product in product.amounts.map { (product.productID, $0) } }
+    /// Stores what they grant.
+    static func insertAmounts(_ entry: Entry) -> Statement {
+        let parts = entry.change.products.flatMap { product in product.amounts.map { (product.productID, $0) } }
         return Statement(
             """
             INSERT INTO granting.product_amounts (app, version, product_id, asset, amount)
@@ -163,13 +175,15 @@ enum CatalogTables {
             FROM unnest($3::text[], $4::text[], $5::bigint[]) AS n (product_id, asset, amount)
             """,
             [
-                app, .int8(change.version), .texts(parts.map(\.0)), .texts(parts.map(\.1.asset)),
+                .text(entry.app.rawValue), .int8(entry.change.version), .texts(parts.map(\.0)),
+                .texts(parts.map(\.1.asset)),
                 .int8Array(parts.map(\.1.amount)),
             ])
     }
 
-    private static func upsertAssets(_ change: CatalogImport.Change, _ app: SQLValue) -> Statement {
-        let assets = change.definition.assets
+    /// Saves assets.
+    static func saveAssets(_ entry: Entry) -> Statement {
+        let assets = entry.change.definition.assets
         return Statement(
             """
             INSERT INTO granting.assets (app, asset, json_name, insufficient_code)
@@ -179,7 +193,7 @@ enum CatalogTables {
                 DO UPDATE SET json_name = EXCLUDED.json_name, insufficient_code = EXCLUDED.insufficient_code
             """,
             [
-                app, .texts(assets.map(\.asset)), .textArray(assets.map(\.jsonName)),
+                .text(entry.app.rawValue), .texts(assets.map(\.asset)), .textArray(assets.map(\.jsonName)),
                 .textArray(assets.map(\.insufficientCode.rawValue)),
             ])
     }

@@ -102,6 +102,39 @@ enum TransactionTable {
             ])
     }
 
+    /// Held purchases whose reason a change of catalogue or policy may have removed.
+    struct HeldRange {
+        /// Of which app.
+        var app: AppID
+        /// On account of which catalogue version.
+        var version: Int64
+        /// Held for one of these reasons.
+        var reasons: [HeldReason]
+        /// Of these products; nil = all.
+        var products: [ProductID]?
+        /// The oldest so many.
+        var limit: Int64
+    }
+
+    /// Marks held purchases as asked for on account of a version. Rows that somebody is deciding on right now are
+    /// skipped rather than waited for: locks are taken here out of order.
+    static func markHeld(_ range: HeldRange) -> Statement {
+        Statement(
+            """
+            UPDATE granting.transactions AS t SET redriven_version = $2
+            FROM (SELECT h.environment, h.transaction_id FROM granting.transactions h
+                WHERE h.app = $1 AND h.held_reason = ANY($3::text[]) AND h.redriven_version < $2
+                    AND ($4::text[] IS NULL OR h.product_id = ANY($4::text[]))
+                ORDER BY h.created_at LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED) AS h
+            WHERE t.environment = h.environment AND t.transaction_id = h.transaction_id
+            RETURNING t.environment, t.transaction_id
+            """,
+            [
+                .text(range.app.rawValue), .int8(range.version), .textArray(range.reasons.map(\.rawValue)),
+                range.products.map { .texts($0) } ?? .null, .int8(range.limit),
+            ])
+    }
+
     /// The values of ``statementColumns``, in order.
     private static func values(of statements: [VerifiedTransaction]) -> [SQLValue] {
         [

@@ -97,6 +97,14 @@ enum WalletTables {
             """, [.uuids(keys.map(\.customer)), .textArray(keys.map(\.sourceID))])
     }
 
+    /// A balance's row.
+    static func account(_ row: Row) throws -> (key: AccountKey, account: Account) {
+        (
+            AccountKey(customer: try row.id("customer"), asset: AssetID(try row.text("asset"))),
+            Account(balance: try row.int8("balance"), revision: try row.int8("revision"))
+        )
+    }
+
     /// A lot's row, with its place in the order of spending.
     static func lot(_ row: Row) throws -> (id: Int64, lot: Lot) {
         let lot = Lot(

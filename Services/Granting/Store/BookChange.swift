@@ -1,0 +1,65 @@
+import Postgres
+
+/// What is written into the tables: one case a kind of row, whatever the batch holds.
+enum BookChange {
+    /// New orders, siblings after the orders they refer to.
+    case insertOrders([Order])
+    /// The tokens issued with new orders.
+    case insertTokens([Order])
+    /// Orders that a purchase delivered.
+    case deliverOrders([Order])
+    /// Newer statements.
+    case updateStatements([Purchase])
+    /// What was decided about transactions.
+    case updateOutcomes([Purchase])
+    /// New grants.
+    case insertGrants([Grant])
+    /// Which revoked share the wallet reflects.
+    case updateGrants([Grant])
+    /// Balances.
+    case saveAccounts([(key: AccountKey, account: Account)])
+    /// New lots, in the order in which they are to be spent.
+    case insertLots([Lot])
+    /// What is left of lots.
+    case updateLots([Lot])
+    /// Draws, in the order they happened.
+    case insertDraws([Draw])
+    /// Lines of the books, in the order they happened.
+    case appendLedger([LedgerRow])
+    /// Debts.
+    case saveDebts([Debt])
+    /// Decided spends.
+    case insertSpends([Spend])
+    /// A catalogue that comes into force; the next three belong to it.
+    case insertCatalog(CatalogTables.Entry)
+    /// What its products are from now on.
+    case insertProducts(CatalogTables.Entry)
+    /// What they grant.
+    case insertAmounts(CatalogTables.Entry)
+    /// Its assets, for people and reports.
+    case saveAssets(CatalogTables.Entry)
+
+    /// The SQL.
+    var statement: Statement {
+        switch self {
+        case .insertOrders(let orders): CustomerTables.insert(orders)
+        case .insertTokens(let orders): CustomerTables.insertTokens(of: orders)
+        case .deliverOrders(let orders): CustomerTables.deliver(orders)
+        case .updateStatements(let purchases): TransactionTable.updateStatements(purchases)
+        case .updateOutcomes(let purchases): TransactionTable.updateOutcomes(purchases)
+        case .insertGrants(let grants): GrantTable.insert(grants)
+        case .updateGrants(let grants): GrantTable.update(grants)
+        case .saveAccounts(let accounts): WalletTables.save(accounts)
+        case .insertLots(let lots): WalletTables.insert(lots)
+        case .updateLots(let lots): WalletTables.update(lots)
+        case .insertDraws(let draws): WalletTables.insert(draws)
+        case .appendLedger(let rows): WalletTables.append(rows)
+        case .saveDebts(let debts): WalletTables.save(debts)
+        case .insertSpends(let spends): WalletTables.insert(spends)
+        case .insertCatalog(let entry): CatalogTables.insert(entry)
+        case .insertProducts(let entry): CatalogTables.insertProducts(entry)
+        case .insertAmounts(let entry): CatalogTables.insertAmounts(entry)
+        case .saveAssets(let entry): CatalogTables.saveAssets(entry)
+        }
+    }
+}

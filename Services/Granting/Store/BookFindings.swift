@@ -1,0 +1,76 @@
+import Messages
+import Postgres
+
+/// What the queries of one round trip found.
+struct BookFindings {
+    /// The catalogues in force.
+    var stamps: [(app: AppID, stamp: CatalogTables.Stamp)] = []
+    /// A catalogue's definition, and what its products were over time, oldest first.
+    var definition: CatalogDefinition?
+    var history: [ProductVersion] = []
+    /// An import that was delivered before.
+    var imported: (version: Int64, definition: CatalogDefinition)?
+    /// Customers, found or locked.
+    var customers: [Customer] = []
+    /// Possible owners.
+    var owners: [CustomerID] = []
+    /// Transactions: locked, read, or of chains.
+    var purchases: [Purchase] = []
+    /// Tokens handed out.
+    var tokens: [(key: TokenKey, token: IssuedToken)] = []
+    /// The database's time (ms since 1970).
+    var now: Int64 = 0
+    /// Balances.
+    var accounts: [(key: AccountKey, account: Account)] = []
+    /// Orders.
+    var orders: [Order] = []
+    /// Grants.
+    var grants: [Grant] = []
+    /// Lots, by their place in the order of spending.
+    var lots: [Int64: Lot] = [:]
+    /// What refunds drew, oldest first.
+    var draws: [Draw] = []
+    /// What refunds could not take back.
+    var debts: [Debt] = []
+    /// Decided spends.
+    var spends: [Spend] = []
+    /// Held purchases that were marked.
+    var marked: [TransactionKey] = []
+
+    /// Takes over the rows of a query.
+    mutating func read(_ rows: Rows, of query: BookQuery) throws {
+        switch query {
+        case .keepCatalog, .changeCatalog, .insertCustomers, .savepoint, .rollBackToSavepoint, .insertTransactions:
+            break
+        case .stamps: stamps += try rows.map(CatalogTables.stamp)
+        case .definition: definition = try CatalogTables.decode(try rows.single().json("definition"))
+        case .history: history += try rows.map(CatalogTables.productVersion)
+        case .imported:
+            imported = try rows.first.map {
+                (try $0.int8("version"), try CatalogTables.decode(try $0.json("definition")))
+            }
+        case .findCustomers, .lockCustomers: customers += try rows.map(CustomerTables.customer)
+        case .findOwners: owners += try rows.map { try $0.id("customer") }
+        case .lockTransactions, .transactions, .chain: purchases += try rows.map(TransactionTable.purchase)
+        case .tokens: tokens += try rows.map(CustomerTables.token)
+        case .clock: now = try rows.single().int8("now")
+        case .accounts: accounts += try rows.map(WalletTables.account)
+        case .orders: orders += try rows.map(CustomerTables.order)
+        case .grants: grants += try rows.map(GrantTable.grant)
+        case .lotsOfGrants, .lots: try read(lots: rows)
+        case .clawbackDraws:
+            try read(lots: rows)
+            draws += try rows.map(WalletTables.draw)
+        case .debts: debts += try rows.map(WalletTables.debt)
+        case .spends: spends += try rows.map(WalletTables.spend)
+        case .markHeld: marked += try rows.map { try $0.transactionKey() }
+        }
+    }
+
+    private mutating func read(lots rows: Rows) throws {
+        for row in rows {
+            let (id, lot) = try WalletTables.lot(row)
+            lots[id] = lot
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Messages
+import Postgres
+
+/// What is asked of the tables, and locked in them. The sets of keys may be empty.
+enum BookQuery {
+    /// Keeps imports out until the transaction ends.
+    case keepCatalog
+    /// Keeps decisions and other imports out until the transaction ends.
+    case changeCatalog
+    /// Which catalogues are in force.
+    case stamps([AppID])
+    /// A version of a catalogue.
+    case definition(AppID, version: Int64)
+    /// Every version of every product up to now.
+    case history(AppID)
+    /// What an import that was delivered before brought into force.
+    case imported(by: MessageID)
+
+    /// Inserts customers that are missing, in key order.
+    case insertCustomers([UserKey])
+    /// The customers of users, unlocked.
+    case findCustomers([UserKey])
+    /// Everybody who may turn out to own one of these purchases, tokens or orders, unlocked.
+    case findOwners([TransactionKey], [TokenKey], [OrderNumber])
+
+    /// Where locks can be given up to.
+    case savepoint
+    /// Gives the locks up that were taken since.
+    case rollBackToSavepoint
+    /// Locks customers in key order, and with each the whole wallet.
+    case lockCustomers([CustomerID])
+    /// Inserts the transactions that are missing; sorted by key, one a key.
+    case insertTransactions([Submission])
+    /// Locks and reads transactions, in key order.
+    case lockTransactions([TransactionKey])
+    /// The tokens named by messages and by stored transactions.
+    case tokens([TokenKey], [TransactionKey])
+
+    /// The time of the decisions.
+    case clock
+    /// Balances.
+    case accounts([CustomerID])
+    /// Orders by number.
+    case orders([OrderNumber])
+    /// The transactions of chains of restores that belong to one of some customers.
+    case chain([TransactionKey], ownedBy: [CustomerID])
+    /// Grants of transactions, and of the chains of non-consumables that one of some customers may hold; below, what
+    /// belongs to them.
+    case grants([TransactionKey], chains: [TransactionKey], ownedBy: [CustomerID])
+    /// Their lots.
+    case lotsOfGrants([TransactionKey], chains: [TransactionKey], ownedBy: [CustomerID])
+    /// What their refunds drew, and the lots that was drawn on.
+    case clawbackDraws([TransactionKey], chains: [TransactionKey], ownedBy: [CustomerID])
+    /// What their refunds could not take back.
+    case debts([TransactionKey], chains: [TransactionKey], ownedBy: [CustomerID])
+    /// The lots with anything left that can be drawn on.
+    case lots([WalletTables.LotRange])
+    /// Decided spends.
+    case spends([SpendKey])
+
+    /// Transactions as they are, unlocked.
+    case transactions([TransactionKey])
+    /// Marks held purchases as asked for, and returns them; locked ones are skipped.
+    case markHeld(TransactionTable.HeldRange)
+
+    /// The SQL.
+    var statement: Statement {
+        switch self {
+        case .keepCatalog: CatalogTables.lockShared
+        case .changeCatalog: CatalogTables.lockExclusive
+        case .stamps(let apps): CatalogTables.stamps(apps)
+        case .definition(let app, let version): CatalogTables.definition(of: app, version: version)
+        case .history(let app): CatalogTables.history(of: app)
+        case .imported(let cause): CatalogTables.imported(by: cause)
+        case .insertCustomers(let users): CustomerTables.insert(users)
+        case .findCustomers(let users): CustomerTables.find(users)
+        case .findOwners(let keys, let tokens, let orders): CustomerTables.possibleOwners(keys, tokens, orders)
+        case .savepoint: Statement("SAVEPOINT loading")
+        case .rollBackToSavepoint: Statement("ROLLBACK TO SAVEPOINT loading")
+        case .lockCustomers(let customers): CustomerTables.lock(customers)
+        case .insertTransactions(let submissions): TransactionTable.insert(submissions)
+        case .lockTransactions(let keys): TransactionTable.lock(keys)
+        case .tokens(let tokens, let keys): CustomerTables.tokens(tokens, keys)
+        case .clock: Statement("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now")
+        case .accounts(let customers): WalletTables.accounts(customers)
+        case .orders(let numbers): CustomerTables.orders(numbers)
+        case .chain(let chains, let owners): TransactionTable.read(chains: chains, ownedBy: owners)
+        case .grants(let keys, let chains, let owners): GrantTable.read(keys, chains: chains, ownedBy: owners)
+        case .lotsOfGrants(let keys, let chains, let owners):
+            WalletTables.lots(of: keys, chains: chains, ownedBy: owners)
+        case .clawbackDraws(let keys, let chains, let owners):
+            WalletTables.clawbackDraws(of: keys, chains: chains, ownedBy: owners)
+        case .debts(let keys, let chains, let owners): WalletTables.debts(of: keys, chains: chains, ownedBy: owners)
+        case .lots(let ranges): WalletTables.lots(ranges)
+        case .spends(let keys): WalletTables.spends(keys)
+        case .transactions(let keys): TransactionTable.read(keys)
+        case .markHeld(let range): TransactionTable.markHeld(range)
+        }
+    }
+}
