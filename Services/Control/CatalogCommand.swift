@@ -49,13 +49,14 @@ struct CatalogCommand {
     }
 
     nonisolated(nonsending) private func run(_ app: AppConfiguration, _ options: Options) async -> Int32 {
-        switch ControlSettings.read(environment: environment) {
+        switch ControlSettings.read(environment: environment, needing: [.broker]) {
         case .failure(let problems):
             for sentence in problems.sentences { output(sentence) }
             return 2
         case .success(let settings):
+            guard let broker = settings.broker else { return 2 }
             let logger = Logger(service: "purser", level: .error)
-            let requester = Requester.start(user: "control", broker: settings.broker, logger: logger)
+            let requester = Requester.start(user: "control", broker: broker, logger: logger)
             let code = await exchange(app, options, requester)
             await withCheckedContinuation { done in
                 NamedThread.start(name: "closing") {

@@ -8,6 +8,7 @@ enum ControlMain {
     private static let usage = """
         usage: purser verify [options] FILE|-       explains offline what a signed payload is and whether it is valid
                purser catalog import [options] FILE shows what an app's file changes, and imports it
+               purser audit [options]               proves on the database that the books add up
                purser topology [options]            prints the broker's definitions
                purser version
         """
@@ -24,6 +25,7 @@ enum ControlMain {
         let rest = Array(arguments.dropFirst())
         switch arguments.first {
         case "verify": return VerifyCommand.run(arguments: rest, output: output)
+        case "audit": return AuditCommand(output: output, environment: environment).run(arguments: rest)
         case "topology": return TopologyCommand.run(arguments: rest, output: output)
         case "catalog":
             return await CatalogCommand(output: output, environment: environment).run(arguments: rest)

@@ -22,6 +22,30 @@ enum TimeText {
         return days * 86400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
     }
 
+    /// `2026-11-30T12:00:00Z` of seconds since 1970.
+    static func text(seconds: Int64) -> String {
+        let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
+        let time = seconds - days * 86_400
+        // Days since 1 March of year 0, in eras of 400 years: leap days come last.
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let date = [padded(year, 4), padded(month, 2), padded(day, 2)].joined(separator: "-")
+        let clock = [time / 3_600, time / 60 % 60, time % 60].map { padded($0, 2) }.joined(separator: ":")
+        return "\(date)T\(clock)Z"
+    }
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+
     /// Day number in the proleptic Gregorian calendar, counted in eras of 400 years that begin on 1 March.
     private static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
         let marchYear = month <= 2 ? year - 1 : year

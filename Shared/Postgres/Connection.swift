@@ -112,13 +112,16 @@ extension Connection {
     ///   - applicationName: shown in `pg_stat_activity`.
     ///   - parameters: session settings, over the defaults: custom plans, statement timeout 5 s, lock timeout 2 s, idle
     ///     in transaction 10 s, synchronous commit, no JIT.
+    ///   - acceptsReadOnly: also a session that may only read will do: a role with `default_transaction_read_only`, or a
+    ///     standby.
     /// - Throws: `cannotConnect`, or `server` if a setting is refused.
     public static func open(
-        _ conninfo: Secret, applicationName: String, parameters: [String: String] = [:]
+        _ conninfo: Secret, applicationName: String, parameters: [String: String] = [:], acceptsReadOnly: Bool = false
     ) throws(PostgresError) -> Connection {
         let text = conninfo.reveal()
         guard Wire.isValid(conninfo: text) else { throw .invalidConnectionString }
-        let fixed = [(keyword: "application_name", value: applicationName), ("client_encoding", "UTF8")]
+        var fixed = [(keyword: "application_name", value: applicationName), ("client_encoding", "UTF8")]
+        if acceptsReadOnly { fixed.append(("target_session_attrs", "any")) }
         let wire = try Wire.connect(overridable + [("dbname", text)] + fixed)
         var connection = Connection(wire: wire)
         try connection.configure(defaultParameters.merging(parameters) { _, given in given })

@@ -58,7 +58,12 @@ extension Deployment {
     }
 
     /// The settings of `purser`.
-    var controlEnvironment: [String: String] { ["PURSER_CONTROL_AMQP_URL": brokerURL(user: "control")] }
+    var controlEnvironment: [String: String] {
+        [
+            "PURSER_CONTROL_AMQP_URL": brokerURL(user: "control"),
+            "PURSER_CONTROL_DATABASE": platform.conninfo(role: "purser_auditor", database: database),
+        ]
+    }
 
     /// The way of a broker user into the virtual host.
     func brokerURL(user: String) -> String {
