@@ -160,7 +160,7 @@ let package = Package(
             "EndToEnd",
             [
                 "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "AMQP", "Postgres",
-                "Messages", "Runtime", "Observability", "TestSupport",
+                "Messages", "Pipeline", "Runtime", "Observability", "TestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -125,14 +125,21 @@ struct VerifyPurchases: Handler {
 }
 
 extension PurchaseSubmitted {
-    /// With texts that PostgreSQL can keep: it has no NUL. Whoever sends one cannot be helped, but the purchase can: an
-    /// order number with NUL names no order, and a user id with NUL is nobody's, so that the purchase waits unclaimed.
+    /// Bytes of a user id or order number at most, as at the gateway's border and in Granting's keys.
+    private static var longestID: Int { 200 }
+
+    /// With texts that PostgreSQL can keep and Granting can have in a key: no NUL, no megabytes. Whoever sends such
+    /// cannot be helped, but the purchase can: such an order number names no order, and such a user id is nobody's, so
+    /// that the purchase waits unclaimed.
     fileprivate var storable: PurchaseSubmitted {
         var copy = self
-        if let userID, userID.rawValue.utf8.contains(0) { copy.userID = nil }
-        if let number = orderNumber?.rawValue, number.utf8.contains(0) {
-            let scalars = number.unicodeScalars.map { $0.value == 0 ? "\u{FFFD}" : $0 }
-            copy.orderNumber = OrderNumber(String(String.UnicodeScalarView(scalars)))
+        if let text = userID?.rawValue, text.utf8.contains(0) || text.utf8.count > Self.longestID { copy.userID = nil }
+        if let text = orderNumber?.rawValue {
+            // Ends with a sign that no order number of ours has: what was cut off must not make it another's.
+            let kept =
+                text.utf8.count <= Self.longestID
+                ? text : String(decoding: text.utf8.prefix(Self.longestID), as: UTF8.self) + "\u{FFFD}"
+            copy.orderNumber = OrderNumber(kept.replacing("\0", with: "\u{FFFD}"))
         }
         return copy
     }

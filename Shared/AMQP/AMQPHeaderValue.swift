@@ -1,7 +1,7 @@
 /// A value of a message header or of a declaration's arguments.
 ///
 /// Every integer width of the wire is read as `int64`; kinds not listed here (decimals, floats, timestamps, raw bytes)
-/// are skipped when a message is read.
+/// and texts that are not UTF-8 are skipped when a message is read.
 public indirect enum AMQPHeaderValue: Sendable, Equatable {
     /// UTF-8 text.
     case string(String)

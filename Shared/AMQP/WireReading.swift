@@ -9,6 +9,15 @@ extension String {
     }
 }
 
+extension String {
+    /// The text behind the library's bytes, nil if it is not UTF-8. What is sent on has to fit where it came from: a
+    /// short text of 255 bytes whose strange bytes became U+FFFD would have three times as many and fit nowhere.
+    init?(validating bytes: amqp_bytes_t) {
+        let buffer = UnsafeRawBufferPointer(start: bytes.bytes, count: bytes.len)
+        self.init(validating: buffer, as: UTF8.self)
+    }
+}
+
 extension Array where Element == UInt8 {
     /// A copy of the library's bytes.
     init(_ bytes: amqp_bytes_t) {
@@ -17,10 +26,10 @@ extension Array where Element == UInt8 {
 }
 
 extension MessageProperties {
-    /// The properties in the library's form.
+    /// The properties in the library's form; a text that is not UTF-8 counts as absent.
     init(_ wire: amqp_basic_properties_t) {
         func text(_ bytes: amqp_bytes_t, _ flag: Int32) -> String? {
-            wire._flags & amqp_flags_t(flag) != 0 ? String(bytes) : nil
+            wire._flags & amqp_flags_t(flag) != 0 ? String(validating: bytes) : nil
         }
         func has(_ flag: Int32) -> Bool { wire._flags & amqp_flags_t(flag) != 0 }
         self.init(
@@ -44,14 +53,17 @@ extension AMQPHeaderValue {
     static func read(_ table: amqp_table_t, depth: Int) -> [String: AMQPHeaderValue] {
         let entries = UnsafeBufferPointer(start: table.entries, count: Int(max(0, table.num_entries)))
         var values: [String: AMQPHeaderValue] = [:]
-        for entry in entries { values[String(entry.key)] = read(entry.value, depth: depth) }
+        for entry in entries {
+            guard let key = String(validating: entry.key) else { continue }
+            values[key] = read(entry.value, depth: depth)
+        }
         return values
     }
 
     private static func read(_ field: amqp_field_value_t, depth: Int) -> AMQPHeaderValue? {
         let value = field.value
         switch field.kind {
-        case FieldKind.text: return .string(String(value.bytes))
+        case FieldKind.text: return String(validating: value.bytes).map { .string($0) }
         case FieldKind.boolean: return .bool(value.boolean != 0)
         case UInt8(ascii: "b"): return .int64(Int64(value.i8))
         case UInt8(ascii: "B"): return .int64(Int64(value.u8))

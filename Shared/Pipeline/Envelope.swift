@@ -7,6 +7,8 @@ enum Envelope {
     /// A delivery that is a message of its queue, or the stable reason why it is none.
     static func read(_ delivery: Delivery, from queue: Topology.Queue) -> Result<Incoming, Malformed> {
         let properties = delivery.properties
+        // Absent is taken for JSON: whoever sends by hand leaves it out.
+        guard properties.contentType ?? "application/json" == "application/json" else { return .failure(.contentType) }
         guard let id = properties.messageID, UUIDText.parse(id) != nil else { return .failure(.id) }
         guard let typeName = properties.type else { return .failure(.type) }
         let type = MessageType(rawValue: typeName)
@@ -14,6 +16,7 @@ enum Envelope {
         guard let version = integer(HeaderName.schemaVersion, properties), version > 0, version < 1_000 else {
             return .failure(.version)
         }
+        guard textHeaders.allSatisfy({ isShortText(properties.headers[$0]) }) else { return .failure(.header) }
         let environment = text(HeaderName.environment, properties)
         if let environment, StoreEnvironment(rawValue: environment) == nil { return .failure(.environment) }
         let header = MessageHeader(
@@ -31,13 +34,26 @@ enum Envelope {
     /// claims more must not overflow the next count.
     private static let highestAttempt: Int64 = 1_000_000
 
+    /// Our headers that are texts.
+    private static let textHeaders = [HeaderName.causationID, HeaderName.app, HeaderName.environment]
+    /// Bytes of such a header at most, as of AMQP's own short texts: ids and names are shorter. All headers of a message
+    /// travel in one frame of 128 KiB, and what is parked gets a few more: a message with too many could not be sent on.
+    private static let longestTextHeader = 255
+
+    private static func isShortText(_ value: AMQPHeaderValue?) -> Bool {
+        guard let value else { return true }
+        return value.stringValue.map { $0.utf8.count <= longestTextHeader } ?? false
+    }
+
     /// Why a delivery is no message of its queue.
     enum Malformed: String, Error {
+        case contentType = "message.content_type_unknown"
         case id = "message.id_missing"
         case type = "message.type_missing"
         case unexpectedType = "message.type_unexpected"
         case version = "message.version_unknown"
         case environment = "message.environment_unknown"
+        case header = "message.header_invalid"
     }
 
     /// A fact on its way to everybody. `replyTo` travels on only with facts that are a step of a request, not with
@@ -76,6 +92,19 @@ enum Envelope {
         return outgoing
     }
 
+    /// What is told to whoever waits for an answer to a delivery that is no message.
+    static func refusal(_ malformed: Malformed, of delivery: Delivery, service: String, occurredAt: Int64)
+        -> OutgoingMessage?
+    {
+        guard let correlationID = delivery.properties.correlationID, let replyTo = delivery.properties.replyTo,
+            let parked = try? Reply(RequestParked(reason: malformed.rawValue))
+        else { return nil }
+        let asked = MessageHeader(
+            id: MessageID(delivery.properties.messageID ?? ""), type: .requestParked, version: 1, occurredAt: 0,
+            correlationID: correlationID, replyTo: replyTo)
+        return reply(parked, to: asked, service: service, occurredAt: occurredAt)
+    }
+
     /// `delivery` on its way to `exchange` (retry or parking), with its reason and without the broker's own headers.
     static func forward(
         _ delivery: Delivery, exchange: String, routingKey: String, reason: String, attempt: Int
@@ -85,7 +114,7 @@ enum Envelope {
             HeaderName.schemaVersion, HeaderName.occurredAt, HeaderName.causationID, HeaderName.app,
             HeaderName.environment,
         ]
-        properties.headers = properties.headers.filter { own.contains($0.key) }
+        properties.headers = properties.headers.filter { own.contains($0.key) && isShort($0.value) }
         properties.headers[HeaderName.attempt] = .int64(Int64(attempt))
         properties.headers[HeaderName.reason] = .string(reason)
         properties.headers[HeaderName.originalRoutingKey] = .string(delivery.routingKey)
@@ -94,6 +123,11 @@ enum Envelope {
         return OutgoingMessage(
             exchange: exchange, routingKey: routingKey, isMandatory: true, awaitsConfirm: true,
             properties: properties, body: delivery.body)
+    }
+
+    /// Whether a header is of a kind and size that may travel on.
+    private static func isShort(_ value: AMQPHeaderValue) -> Bool {
+        value.int64Value != nil || (value.stringValue != nil && isShortText(value))
     }
 
     private static func message(

@@ -104,7 +104,12 @@ struct LaneSession: ~Copyable {
         let identifiers = batch.map(\.header.id)
         let committed = batch.isEmpty ? LaneBatch() : try commit(batch)
         try probe.reached(.afterCommit, batch: identifiers)
-        try publish(committed.messages(service: configuration.service, now: WallClock.milliseconds))
+        let now = WallClock.milliseconds
+        let refusals = zip(deliveries, triaged).compactMap { delivery, triage -> OutgoingMessage? in
+            guard case .failure(let malformed) = triage else { return nil }
+            return Envelope.refusal(malformed, of: delivery, service: configuration.service, occurredAt: now)
+        }
+        try publish(refusals + committed.messages(service: configuration.service, now: now))
         try probe.reached(.afterPublish, batch: identifiers)
         try publish(forwarding(deliveries, triaged, committed))
         published += committed.unannounced

@@ -1,23 +1,30 @@
 import Glibc
 
 /// A blocking socket that sends what no HTTP library would send. For own threads only.
-final class RawClient {
-    struct Failure: Error {
-        let what: String
+public final class RawClient {
+    /// The connection did what no test expects.
+    public struct Failure: Error {
+        /// What happened.
+        public let what: String
     }
 
     /// One answer taken apart as far as tests need it.
-    struct Answer: Equatable {
-        var status: Int
-        var head: String
-        var body: String
-        func has(_ line: String) -> Bool { head.lowercased().contains(line.lowercased() + "\r\n") }
+    public struct Answer: Equatable, Sendable {
+        /// Of the status line, 0 if it has none.
+        public var status: Int
+        /// Status line and fields, with the empty line.
+        public var head: String
+        /// What follows.
+        public var body: String
+        /// Whether the head has this line, in any case.
+        public func has(_ line: String) -> Bool { head.lowercased().contains(line.lowercased() + "\r\n") }
     }
 
     private var socket: Int32
     private var buffer: [UInt8] = []
 
-    init(port: UInt16, receiveBuffer: Int32? = nil) throws {
+    /// Connects to a port of this machine.
+    public init(port: UInt16, receiveBuffer: Int32? = nil) throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         if var receiveBuffer {
             setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
@@ -39,14 +46,15 @@ final class RawClient {
 
     deinit { disconnect() }
 
-    func disconnect() {
+    /// Closes the socket.
+    public func disconnect() {
         if socket >= 0 { close(socket) }
         socket = -1
     }
 
     /// Sends everything; false if the server has closed the connection.
     @discardableResult
-    func send(_ bytes: [UInt8]) -> Bool {
+    public func send(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let sent = rest.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -56,11 +64,12 @@ final class RawClient {
         return true
     }
 
+    /// Sends a text.
     @discardableResult
-    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+    public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
     /// Reads one answer with `Content-Length`; nil if the connection was closed before one came.
-    func answer(isHead: Bool = false) throws -> Answer? {
+    public func answer(isHead: Bool = false) throws -> Answer? {
         while true {
             if let end = headEnd() {
                 let head = String(decoding: buffer[..<end], as: UTF8.self)
@@ -81,13 +90,13 @@ final class RawClient {
     }
 
     /// Whether the server closes the connection without sending anything more.
-    func isClosed() throws -> Bool {
+    public func isClosed() throws -> Bool {
         guard buffer.isEmpty else { return false }
         return try !fill()
     }
 
     /// Everything that comes until the server closes the connection.
-    func restUntilClosed() throws -> String {
+    public func restUntilClosed() throws -> String {
         while try fill() {}
         return String(decoding: buffer, as: UTF8.self)
     }
