@@ -30,8 +30,8 @@ down:  ## stops it; what is stored stays in .local
 status:  ## shows what runs and whether it is ready
 	@$(scripts)/status
 
-bench:  ## measures a release build against the numbers it must reach
-	@PURSER_CONFIGURATION=release $(scripts)/demo bench
+bench:  ## measures a release build against the numbers it must reach; DURATION=60 ONLY=verify,grant,e2e
+	@DURATION='$(DURATION)' ONLY='$(ONLY)' CLIENTS='$(CLIENTS)' $(scripts)/bench
 
 clean: down  ## stops everything and removes .local and .build
 	@$(scripts)/test-services down

@@ -35,7 +35,7 @@ let package = Package(
     products: [
         .executable(name: "purser-gateway", targets: ["Gateway"]),
         .executable(name: "purser-verification", targets: ["Verification"]),
-        .executable(name: "purser-granting", targets: ["Granting"]),
+        .executable(name: "purser-granting", targets: ["GrantingExecutable"]),
         .executable(name: "purser", targets: ["Control"]),
         .executable(name: "appstore-simulator", targets: ["AppStoreSimulator"]),
         .executable(name: "purser-drills", targets: ["Drills"]),
@@ -84,9 +84,15 @@ let package = Package(
                 "Observability",
             ],
             resources: [.embedInCode("Migrations")]),
-        service(
-            "Granting", ["Service", "Messages", "Pipeline", "Postgres", "Runtime", "Observability", "Crypto"],
-            resources: [.embedInCode("Migrations")]),
+        // A library beside its executable: the benchmark runs the handlers without a broker.
+        .target(
+            name: "Granting",
+            dependencies: ["Service", "Messages", "Pipeline", "Postgres", "Runtime", "Observability", "Crypto"],
+            path: "Services/Granting", exclude: ["README.md", "Executable"],
+            resources: [.embedInCode("Migrations")], swiftSettings: settings),
+        .executableTarget(
+            name: "GrantingExecutable", dependencies: ["Granting"], path: "Services/Granting/Executable",
+            swiftSettings: settings),
         service(
             "Control",
             [
@@ -103,7 +109,7 @@ let package = Package(
             name: "Drills",
             dependencies: [
                 "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime", "Postgres", "AMQP",
-                "Observability",
+                "Observability", "Granting", "Messages", "Pipeline", "Service",
             ],
             path: "Tests/Drills", swiftSettings: settings),
 

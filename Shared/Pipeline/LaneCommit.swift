@@ -41,18 +41,23 @@ extension LaneSession {
     }
 
     private mutating func attempt(_ batch: [Incoming]) throws -> LaneBatch {
-        let (store, retiring, probe) = (store, published, probe)
-        let result = try Self.run(batch, by: &handler, on: &database, store, retiring, probe)
+        let (store, retiring, probe, handlerSeconds) = (store, published, probe, instruments.handlerSeconds)
+        let result = try Self.run(batch, by: &handler, on: &database, store, retiring, probe) {
+            handlerSeconds.observe($0)
+        }
         published = []
         return result
     }
 
-    private static func run(
+    /// One transaction: everything of `batch`, or nothing. `handled` is told how long the handler took.
+    static func run(
         _ batch: [Incoming], by handler: inout any Handler, on database: inout Connection, _ store: FactStore,
-        _ retiring: [Int64], _ probe: any LaneProbe
+        _ retiring: [Int64], _ probe: any LaneProbe, handled: (Duration) -> Void = { _ in }
     ) throws -> LaneBatch {
         try database.transaction { transaction in
+            let began = ContinuousClock.now
             let outcomes = try handler.handle(batch, in: &transaction)
+            handled(began.duration(to: .now))
             guard outcomes.count == batch.count else { throw HandlerMistake.outcomeCount }
             var facts: [Fact] = []
             var recalling: [MessageID] = []

@@ -8,6 +8,7 @@ struct LaneMetrics: Sendable {
     let batchSize: Histogram
     let batchSeconds: Histogram
     let commitSeconds: Histogram
+    let handlerSeconds: Histogram
     let done: Counter
     let retried: Counter
     let parked: Counter
@@ -44,6 +45,10 @@ struct LaneMetrics: Sendable {
             buckets: Histogram.latencySeconds, labels: labels)
         commitSeconds = metrics.histogram(
             "purser_lane_commit_seconds", help: "From beginning to committing a batch's transaction.",
+            buckets: Histogram.latencySeconds, labels: labels)
+        handlerSeconds = metrics.histogram(
+            "purser_lane_handler_seconds",
+            help: "The handler's part of that: load and decide; what it saves travels with the commit.",
             buckets: Histogram.latencySeconds, labels: labels)
         done = outcome("done")
         retried = outcome("retried")

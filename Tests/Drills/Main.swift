@@ -12,7 +12,7 @@ enum DrillsMain {
     private static func run(_ arguments: [String]) -> Int32 {
         switch arguments.first {
         case "demo" where arguments.count == 1: DemoCommand.run()
-        case "bench": BenchCommand.run(Array(arguments.dropFirst()))
+        case "bench" where arguments.count == 1: BenchCommand.run()
         case "token": TokenCommand.run(Array(arguments.dropFirst()))
         default: usage()
         }
@@ -22,7 +22,7 @@ enum DrillsMain {
         print(
             """
             usage: purser-drills demo                       buys, repeats, attacks and spends; checks every value
-                   purser-drills bench [SECONDS] [CLIENTS]  measures the whole path of a purchase
+                   purser-drills bench                      measures what the design promises (docs/guides/benchmark.md)
                    purser-drills token USER [--service]     prints a token for curl
 
             settings:

@@ -1,0 +1,7 @@
+import Glibc
+import Granting
+
+@main
+enum GrantingMain {
+    static func main() { exit(GrantingService.run()) }
+}

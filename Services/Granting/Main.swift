@@ -1,7 +1,0 @@
-import Glibc
-import Service
-
-@main
-enum GrantingMain {
-    static func main() { exit(ServiceMain.run(GrantingProgram.self)) }
-}
