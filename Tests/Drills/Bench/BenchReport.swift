@@ -48,7 +48,10 @@ struct BenchReport {
         for line in machine.lines { Swift.print(line) }
         Swift.print("")
         let rows = measurements.map { row in
-            [row.name, row.value.map { Decimal.text($0) + unit(row) } ?? "-", row.wanted, row.verdict.rawValue, row.how]
+            [
+                row.name, row.value.map { Decimal.text($0) + unit(row) } ?? "-", row.wanted, row.verdict.rawValue,
+                row.how,
+            ]
         }
         printTable([["measured", "value", "target", "", "how"]] + rows)
         for breakdown in breakdowns { print(breakdown) }

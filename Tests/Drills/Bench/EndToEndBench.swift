@@ -20,6 +20,7 @@ struct EndToEndBench {
     private let authority: SimulatedAuthority
     private let bundleID: String
     private var firstID: UInt64
+    private var ordersPerSecond = 0.0
     private let options: BenchOptions
 
     static func run(_ options: BenchOptions, _ report: inout BenchReport) throws {
@@ -46,9 +47,7 @@ struct EndToEndBench {
         if result.errors > 0 {
             report.fail("\(result.errors) of \(count) orders were refused, such as: \(result.firstError ?? "")")
         }
-        if count > 10_000 {
-            report.add(Measurement("orders_per_s", result.rate, "/s", how: "\(count) orders made beforehand by the public API"))
-        }
+        ordersPerSecond = result.rate
         let form = try PurchaseForm(authority, bundleID: bundleID, firstID: firstID)
         firstID += UInt64(count)
         let source = try PurchaseSource(users, ordering.source.orders, form, key: authority.leafKey)
@@ -66,7 +65,8 @@ struct EndToEndBench {
         report.add(
             Measurement(
                 "single_purchase_p50_ms", single.milliseconds(50), "ms", .atMost(5),
-                how: "one client, nothing else, \(Self.singles) purchases; p99 \(Decimal.text(single.milliseconds(99)))"))
+                how: "one client, nothing else, \(Self.singles) purchases; p99 \(Decimal.text(single.milliseconds(99)))"
+            ))
         report.add(means.latency(client: single.meanMicroseconds))
         let full = try loop.run(clients: options.clients, seconds: Self.rehearsal)
         check(full, "rehearsal", &report)
@@ -77,6 +77,9 @@ struct EndToEndBench {
         let half = max(10, Double(options.duration) / 3)
         let needed = Int(rate * Self.spare * (Double(options.duration) + half / 2))
         var loop = try purchases(needed, &report)
+        report.add(
+            Measurement(
+                "orders_per_s", ordersPerSecond, "/s", how: "\(needed) orders made beforehand by the public API"))
         let full = try saturate(&loop, &report)
         let open = try loop.run(clients: options.clients, .open(perSecond: full.rate / 2), seconds: half)
         check(open, "half the rate", &report)
@@ -109,9 +112,12 @@ struct EndToEndBench {
         report.add(
             Measurement(
                 "batch_messages", sizes.granting, "",
-                how: "messages a transaction of Granting at full load; of Verification \(Decimal.text(sizes.verification))"))
+                how:
+                    "messages a transaction at full load; of Verification \(Decimal.text(sizes.verification))"
+            ))
         report.add(after.breakdown(since: before, purchases: full.latencies.count))
-        report.note("at full load \(Decimal.text(after.busy(since: before))) of \(report.machine.cores) cores were busy")
+        report.note(
+            "at full load \(Decimal.text(after.busy(since: before))) of \(report.machine.cores) cores were busy")
         if full.ranDry { report.note("the purchases were used up before the time: nothing is wrong but the length") }
         return full
     }

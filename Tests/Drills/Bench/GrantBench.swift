@@ -34,7 +34,8 @@ enum GrantBench {
         report.add(
             Measurement(
                 "grant_batch_vs_single", Interleaved.ratio(rates[0], rates[1]), "", .atLeast(5),
-                how: "\(Int(medians[0])) purchases/s in transactions of \(batch), \(Int(medians[1])) in transactions of "
+                how:
+                    "\(Int(medians[0])) purchases/s in transactions of \(batch), \(Int(medians[1])) in transactions of "
                     + "one, on \(GrantDatabase.manyRows) rows"))
         report.add(
             Measurement(

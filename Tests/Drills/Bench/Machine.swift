@@ -74,6 +74,8 @@ struct Machine: Sendable {
 /// Time all processors have spent, in units of one processor.
 struct ProcessorTime {
     private let busy: Double
+    /// Of that, interrupts: all of the network on one machine, which belongs to no process.
+    private let interrupts: Double
     private let taken: ContinuousClock.Instant
 
     /// Since the machine started, from the first line of /proc/stat: everything but idle and waiting for disks.
@@ -81,7 +83,9 @@ struct ProcessorTime {
         let fields = ProcFile.read("/proc/stat")?.split(separator: "\n").first?.split(separator: " ").dropFirst() ?? []
         let ticks = fields.map { Double($0) ?? 0 }
         let busy = ticks.prefix(8).reduce(0, +) - ticks.dropFirst(3).prefix(2).reduce(0, +)
-        return ProcessorTime(busy: busy / ProcFile.ticksPerSecond, taken: .now)
+        let interrupts = ticks.dropFirst(5).prefix(2).reduce(0, +)
+        return ProcessorTime(
+            busy: busy / ProcFile.ticksPerSecond, interrupts: interrupts / ProcFile.ticksPerSecond, taken: .now)
     }
 
     /// Processors' worth of time used since `earlier`.
@@ -91,6 +95,9 @@ struct ProcessorTime {
 
     /// Seconds of processor time used since `earlier`.
     func seconds(since earlier: ProcessorTime) -> Double { busy - earlier.busy }
+
+    /// Seconds of them spent in interrupts.
+    func interrupts(since earlier: ProcessorTime) -> Double { interrupts - earlier.interrupts }
 }
 
 /// Small files of the kernel.

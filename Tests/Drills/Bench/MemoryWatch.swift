@@ -50,7 +50,8 @@ final class MemoryWatch: Sendable {
         let peak = Self.megabytes(pid, "VmHWM").map { Decimal.text($0) } ?? "?"
         return [
             Measurement(
-                "rss_\(service)", largest, "MB", size, how: "largest of \(sizes.count) samples at full load; peak \(peak)"),
+                "rss_\(service)", largest, "MB", size,
+                how: "largest of \(sizes.count) samples at full load; peak \(peak)"),
             Measurement(
                 "rss_growth_\(service)", grown, "MB", growth, how: "fitted over the last \(half.count) s of full load"),
         ]

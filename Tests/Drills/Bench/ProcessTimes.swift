@@ -28,11 +28,17 @@ struct ProcessTimes {
     /// Microseconds a purchase by place, largest first, and what the machine did besides.
     func breakdown(since earlier: ProcessTimes, purchases: Int) -> BenchReport.Breakdown {
         let scale = 1e6 / Double(max(purchases, 1))
-        let places = seconds.map { (place: $0.key, value: ($0.value - (earlier.seconds[$0.key] ?? 0)) * scale, note: "") }
-        let shown = places.filter { $0.value >= 0.5 }.sorted { $0.value > $1.value }
+        let places = seconds.map {
+            (place: $0.key, value: ($0.value - (earlier.seconds[$0.key] ?? 0)) * scale, note: "")
+        }
+        let interrupts = machine.interrupts(since: earlier.machine) * scale
+        let network = (
+            place: "interrupts", value: interrupts, note: "the network on one machine, which no process pays"
+        )
+        let shown = (places + [network]).filter { $0.value >= 0.5 }.sorted { $0.value > $1.value }
         let known = shown.reduce(0) { $0 + $1.value }
         let all = machine.seconds(since: earlier.machine) * scale
-        let rest = (place: "everything else", value: max(all - known, 0), note: "kernel threads, other people's processes")
+        let rest = (place: "everything else", value: all - known, note: "kernel threads, other people's processes")
         return BenchReport.Breakdown(
             title: "Processor time of one purchase at full load", unit: "µs", rows: shown + [rest],
             total: "all processors' busy time")
