@@ -161,7 +161,13 @@ let package = Package(
                 "Granting", "Messages", "Pipeline", "Postgres", "Observability", "Runtime", "TestSupport", "AMQP",
                 "Crypto", "Service",
             ]),
-        tests("Control", ["Control", "AppStore", "AppStoreSimulation", "Apps", "JSON", "Messages", "TestSupport"]),
+        tests(
+            "Control",
+            [
+                "Control", "Granting", "Verification", "AppStore", "AppStoreSimulation", "Apps", "JOSE", "JSON",
+                "Crypto", "Messages", "Pipeline", "Postgres", "AMQP", "Service", "Runtime", "Observability",
+                "TestSupport",
+            ]),
         tests(
             "EndToEnd",
             [

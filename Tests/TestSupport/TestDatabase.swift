@@ -36,13 +36,20 @@ public final class TestDatabase: Sendable {
         }
     }
 
-    private static func make(_ suite: String) throws -> TestDatabase {
+    /// A copy of this database as it is now, to be changed at will. Nobody may be connected to this one.
+    public func copy() throws -> TestDatabase {
+        let copy = try Self.make("copy", template: name)
+        Self.made.withLock { $0[copy.name] = copy }
+        return copy
+    }
+
+    /// Without a template from `template0`: empty whatever somebody put into `template1`.
+    private static func make(_ suite: String, template: String = "template0") throws -> TestDatabase {
         let cluster = try TestSetting.required("PURSER_TEST_POSTGRES")
         let unique = String(UInt64.random(in: 0 ... .max), radix: 36)
         let name = "test_\(suite)_\(unique)"
         var connection = try open(cluster)
-        // Made from template0: empty whatever somebody put into template1.
-        try connection.executeScript("CREATE DATABASE \"\(name)\" TEMPLATE template0 ENCODING 'UTF8'")
+        try connection.executeScript("CREATE DATABASE \"\(name)\" TEMPLATE \"\(template)\" ENCODING 'UTF8'")
         // A repeated keyword overrides the earlier one.
         return TestDatabase(name: name, conninfo: "\(cluster) dbname=\(name)")
     }

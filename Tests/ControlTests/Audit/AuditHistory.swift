@@ -1,0 +1,66 @@
+import AppStoreSimulation
+import Messages
+import TestSupport
+
+/// A history in which everything that can happen to a purchase happens.
+enum AuditHistory {
+    private static let token = "11111111-1111-4111-8111-111111111111"
+
+    /// Nobody connects to it but PostgreSQL, which copies it.
+    private static let original = Task {
+        let audited = try await AuditedDatabase.make("history")
+        try await onThread { try write(to: audited) }
+        return audited
+    }
+
+    /// A copy of this history for `body`, to be spoiled.
+    static func copy<R: Sendable>(_ body: @escaping @Sendable (AuditedDatabase) throws -> R) async throws -> R {
+        let original = try await original.value
+        return try await onThread {
+            let copy = try original.database.copy()
+            defer { try? copy.drop() }
+            return try body(AuditedDatabase(database: copy))
+        }
+    }
+
+    private static func write(to shop: AuditedDatabase) throws {
+        let (alice, bob) = (AuditedDatabase.alice, AuditedDatabase.bob)
+        func buy(_ statements: SimulatedTransaction..., by user: UserID?, order: String? = nil) throws {
+            try shop.purchase(statements, by: user, order: order)
+        }
+        try shop.order("A1", "coins60", token: token, by: alice)
+        try shop.order("A2", "bundle", token: "22222222-2222-4222-8222-222222222222", by: alice)
+        try buy(AuditedDatabase.statement("1", token: token), by: alice, order: "A1")
+        // A second purchase on one order: a sibling order stands for it.
+        try buy(AuditedDatabase.statement("2", token: token), by: alice, order: "A1")
+        try buy(plain("3", "bundle"), by: alice)
+        // A non-consumable, and its restore under another id.
+        try buy(chain("4"), by: alice)
+        try buy(chain("5", later: 1), by: alice)
+        try buy(AuditedDatabase.statement("6", environment: "Sandbox"), by: alice)
+        try buy(AuditedDatabase.statement("7", quantity: 2), by: bob)
+        try shop.spend(50, id: "s1", by: alice)
+        try shop.spend(100, id: "s2", by: bob)
+        try shop.spend(1_000, id: "s3", by: bob)
+        // A refund of what is spent leaves a debt; a smaller share later gives a part back.
+        try buy(AuditedDatabase.statement("7", quantity: 2, later: 1, revoked: 100_000), by: nil)
+        try buy(plain("3", "bundle", later: 1, revoked: 40_000), by: alice)
+        try buy(plain("3", "bundle", later: 2, revoked: 10_000), by: alice)
+        try buy(plain("8", "unknown"), by: bob)
+        try buy(plain("9", revoked: 100_000), by: bob)
+        try buy(plain("10"), by: nil)
+        // Somebody else's, and the same again.
+        try buy(plain("3", "bundle"), by: bob)
+        try buy(plain("3", "bundle", later: 2, revoked: 10_000), by: alice)
+    }
+
+    private static func plain(
+        _ id: String, _ product: String = "coins60", later: Int64 = 0, revoked: Int64? = nil
+    ) -> SimulatedTransaction {
+        AuditedDatabase.statement(id, product, later: later, revoked: revoked)
+    }
+
+    private static func chain(_ id: String, later: Int64 = 0) -> SimulatedTransaction {
+        AuditedDatabase.statement(id, "forever", original: "4", type: "Non-Consumable", later: later)
+    }
+}

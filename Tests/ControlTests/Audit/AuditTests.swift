@@ -1,0 +1,61 @@
+import JSON
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Control
+
+/// A history made by the real handlers is clean, and whatever is spoiled of it by hand is found.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AuditTests {
+    @Test func `an honest history of everything that can happen is clean (R28)`() async throws {
+        try await AuditHistory.copy { audited in
+            let (code, lines) = audited.audit("--full")
+            #expect(code == 0, "\(lines.joined(separator: "\n"))")
+            #expect(lines.last?.hasPrefix("clean: ") == true)
+            #expect(
+                lines.contains { $0.hasPrefix("transactions: 6 granted, ") && $0.contains("1 held: unknown_product") })
+        }
+    }
+
+    @Test(arguments: Corruption.all)
+    func `what is spoiled by hand is found, by exactly the checks that say so (R28)`(corruption: Corruption)
+        async throws
+    {
+        try await AuditHistory.copy { audited in
+            try audited.corrupt(corruption.sql)
+            // Without grace: what vanished was verified only just now.
+            let grace = corruption.finds.contains { $0 == "purchases.seen" } ? "0" : "60"
+            let report = try audited.report("--grace", grace)
+            #expect(report.failed == corruption.finds && report.exitCode == 1)
+            let found = report.lines.filter { !$0.hasPrefix("ok ") }
+            #expect(found.contains { $0.contains(corruption.line) }, "\(found.joined(separator: "\n"))")
+            let json = String(decoding: JSONWriter.write(report.json), as: UTF8.self)
+            #expect(!report.lines.joined().contains("canary") && !json.contains("canary"), "a report names nobody")
+            #expect(report.json["findings"]?.intValue == report.total && report.total > 0)
+        }
+    }
+
+    @Test func `the command prints what it found and ends with 1, as lines and as one object`() async throws {
+        try await AuditHistory.copy { audited in
+            try audited.corrupt("UPDATE granting.accounts SET balance = balance + 1")
+            let text = audited.audit("--full")
+            #expect(text.code == 1 && text.lines.last?.hasPrefix("FOUND 6: ") == true)
+            let json = audited.audit("--full", "--json")
+            #expect(json.code == 1 && json.lines.count == 1)
+            let object = try JSONReader.parseObject(Array(json.lines.joined().utf8))
+            #expect(object["exitCode"]?.intValue == 1 && object["clean"]?.boolValue == false)
+            let checks = try #require(object["checks"]?.arrayValue)
+            #expect(checks.count == AuditCheck.all.count + 3)
+            let example = checks.first?.objectValue?["examples"]?.arrayValue?.first?.objectValue
+            #expect(example?["asset"]?.stringValue == "DANBING" && example?["customer"] != nil)
+        }
+    }
+
+    @Test func `there is a corruption for every check`() {
+        let found = Set(Corruption.all.flatMap(\.finds))
+        let names = AuditCheck.all.map(\.name) + [AuditReport.unseenName]
+        let waiting = ["granting", "verification"].map { AuditCheck.unannounced($0, grace: 1).name }
+        #expect(found == Set(names + waiting))
+        #expect(Set(names).count == names.count)
+    }
+}
