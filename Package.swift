@@ -10,12 +10,18 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Compiled optimised also for debugging, because the simulation runs it a hundred thousand times a test run.
+let fast: [SwiftSetting] = settings + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 /// A C library of the system: a module map and a shim header, nothing else.
 func system(_ name: String, pkgConfig: String, apt: String) -> Target {
     .systemLibrary(name: name, path: "Shared/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
-func shared(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+func shared(
+    _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = [],
+    settings: [SwiftSetting] = settings
+) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "Shared/\(name)", resources: resources, swiftSettings: settings)
 }
@@ -58,9 +64,9 @@ let package = Package(
         shared("HTTPServer", ["CMicroHTTPD", "Runtime"]),
         shared("HTTPClient", ["CCurl"]),
         shared("JOSE", ["Crypto", "JSON"]),
-        shared("Messages"),
+        shared("Messages", settings: fast),
         shared("Apps", ["YAML", "Crypto", "Observability", "Messages"]),
-        shared("Pipeline", ["AMQP", "Postgres", "Messages", "Crypto", "Runtime", "Observability"]),
+        shared("Pipeline", ["AMQP", "Postgres", "Messages", "Crypto", "Runtime", "Observability"], settings: fast),
         shared(
             "Service", ["Pipeline", "AMQP", "Postgres", "HTTPServer", "Messages", "Runtime", "Observability", "Crypto"]),
         shared(
@@ -89,7 +95,7 @@ let package = Package(
             name: "Granting",
             dependencies: ["Service", "Messages", "Pipeline", "Postgres", "Runtime", "Observability", "Crypto"],
             path: "Services/Granting", exclude: ["README.md", "Executable"],
-            resources: [.embedInCode("Migrations")], swiftSettings: settings),
+            resources: [.embedInCode("Migrations")], swiftSettings: fast),
         .executableTarget(
             name: "GrantingExecutable", dependencies: ["Granting"], path: "Services/Granting/Executable",
             swiftSettings: settings),

@@ -14,6 +14,19 @@ struct LaneBatch {
         let facts: [Fact]
     }
 
+    /// What is to be stored of a batch's outcomes, and which of its messages may have left facts earlier: those that
+    /// were delivered before, and those that found everything done.
+    static func facts(of outcomes: [Outcome], on batch: [Incoming]) -> (new: [Fact], recalling: [MessageID]) {
+        var facts: [Fact] = []
+        var recalling: [MessageID] = []
+        for (incoming, outcome) in zip(batch, outcomes) {
+            guard case .done(let new, _) = outcome else { continue }
+            facts += new
+            if new.isEmpty || incoming.isRedelivered { recalling.append(incoming.header.id) }
+        }
+        return (facts, recalling)
+    }
+
     /// Replies first, they are what people wait for; then the facts.
     func messages(service: String, now: Int64) -> [OutgoingMessage] {
         entries.compactMap { $0.reply(service: service, now: now) }
@@ -31,6 +44,19 @@ struct LaneBatch {
     /// A message given up without any transaction.
     static func parked(_ incoming: Incoming, reason: String) -> LaneBatch {
         LaneBatch(entries: [Entry(incoming: incoming, outcome: .park(reason: reason), facts: [])])
+    }
+}
+
+extension LaneBatch {
+    /// A batch whose facts are stored. Two copies of one message in it share their facts; they are published once.
+    init(_ batch: [Incoming], _ outcomes: [Outcome], _ saved: FactStore.Saved) {
+        var seen: Set<MessageID> = []
+        entries = zip(batch, outcomes).map { incoming, outcome in
+            let isFirst = seen.insert(incoming.header.id).inserted
+            let told = isFirst ? saved.facts[incoming.header.id] ?? [] : []
+            return Entry(incoming: incoming, outcome: outcome, facts: told)
+        }
+        unannounced = saved.unannounced.map { [$0] } ?? []
     }
 }
 

@@ -59,23 +59,10 @@ extension LaneSession {
             let outcomes = try handler.handle(batch, in: &transaction)
             handled(began.duration(to: .now))
             guard outcomes.count == batch.count else { throw HandlerMistake.outcomeCount }
-            var facts: [Fact] = []
-            var recalling: [MessageID] = []
-            for (incoming, outcome) in zip(batch, outcomes) {
-                guard case .done(let new, _) = outcome else { continue }
-                facts += new
-                if new.isEmpty || incoming.isRedelivered { recalling.append(incoming.header.id) }
-            }
+            let (facts, recalling) = LaneBatch.facts(of: outcomes, on: batch)
             let saved = try store.save(facts, recalling: recalling, retiring: retiring, in: &transaction)
             try probe.reached(.beforeCommit, batch: batch.map(\.header.id))
-            var seen: Set<MessageID> = []
-            let entries = zip(batch, outcomes).map { incoming, outcome in
-                // Two copies of one message in a batch share their facts; publish them once.
-                let isFirst = seen.insert(incoming.header.id).inserted
-                let told = isFirst ? saved.facts[incoming.header.id] ?? [] : []
-                return LaneBatch.Entry(incoming: incoming, outcome: outcome, facts: told)
-            }
-            return LaneBatch(entries: entries, unannounced: saved.unannounced.map { [$0] } ?? [])
+            return LaneBatch(batch, outcomes, saved)
         }
     }
 

@@ -52,7 +52,7 @@ struct LaneSession: ~Copyable {
                 continue
             }
             let began = ContinuousClock.now
-            try handle(deliveries)
+            try handle(take(deliveries))
             instruments.batchSeconds.observe(began.duration(to: .now))
             lastWork = .now
             if isSlowStart, deliveries.contains(where: { !$0.isRedelivered }) {
@@ -95,27 +95,12 @@ struct LaneSession: ~Copyable {
         if isRetired != nil { published = [] }
     }
 
-    private mutating func handle(_ deliveries: [Delivery]) throws {
+    private mutating func take(_ deliveries: [Delivery]) -> Taken {
         instruments.deliveries.increment(by: deliveries.count)
         instruments.redeliveries.increment(by: deliveries.count { $0.isRedelivered })
         instruments.batchSize.observe(Double(deliveries.count))
         let triaged = deliveries.map { Envelope.read($0, from: configuration.queue) }
-        let batch = triaged.compactMap { try? $0.get() }
-        let identifiers = batch.map(\.header.id)
-        let committed = batch.isEmpty ? LaneBatch() : try commit(batch)
-        try probe.reached(.afterCommit, batch: identifiers)
-        let now = WallClock.milliseconds
-        let refusals = zip(deliveries, triaged).compactMap { delivery, triage -> OutgoingMessage? in
-            guard case .failure(let malformed) = triage else { return nil }
-            return Envelope.refusal(malformed, of: delivery, service: configuration.service, occurredAt: now)
-        }
-        try publish(refusals + committed.messages(service: configuration.service, now: now))
-        try probe.reached(.afterPublish, batch: identifiers)
-        try publish(forwarding(deliveries, triaged, committed))
-        published += committed.unannounced
-        for fact in committed.entries.flatMap(\.facts) { instruments.facts(fact.type).increment() }
-        try probe.reached(.beforeAck, batch: identifiers)
-        if let last = deliveries.last { try consumer.acknowledge(upTo: last.tag) }
+        return Taken(deliveries: deliveries, triaged: triaged, batch: triaged.compactMap { try? $0.get() })
     }
 
     /// Publishes and waits until the broker has it: a return (no queue takes it) means a binding is missing, so the lane
@@ -146,6 +131,47 @@ struct LaneSession: ~Copyable {
         _ messages: [OutgoingMessage], by publisher: inout Publisher, keeping consumer: inout Consumer
     ) throws -> [PublishOutcome] {
         try publisher.publish(messages) { () throws(AMQPError) in try consumer.serveHeartbeat() }
+    }
+}
+
+// MARK: - Steps
+
+extension LaneSession: LaneSteps {
+    /// Deliveries, and which of them are messages of the queue.
+    struct Taken {
+        let deliveries: [Delivery]
+        let triaged: [Result<Incoming, Envelope.Malformed>]
+        let batch: [Incoming]
+    }
+
+    mutating func commit(_ taken: Taken) throws -> LaneBatch {
+        taken.batch.isEmpty ? LaneBatch() : try commit(taken.batch)
+    }
+
+    mutating func publish(_ taken: Taken, _ committed: LaneBatch) throws {
+        let now = WallClock.milliseconds
+        let refusals = zip(taken.deliveries, taken.triaged).compactMap { delivery, triage -> OutgoingMessage? in
+            guard case .failure(let malformed) = triage else { return nil }
+            return Envelope.refusal(malformed, of: delivery, service: configuration.service, occurredAt: now)
+        }
+        try publish(refusals + committed.messages(service: configuration.service, now: now))
+    }
+
+    mutating func forward(_ taken: Taken, _ committed: LaneBatch) throws {
+        try publish(forwarding(taken.deliveries, taken.triaged, committed))
+    }
+
+    mutating func note(_ committed: LaneBatch) {
+        published += committed.unannounced
+        for fact in committed.entries.flatMap(\.facts) { instruments.facts(fact.type).increment() }
+    }
+
+    mutating func acknowledge(_ taken: Taken) throws {
+        if let last = taken.deliveries.last { try consumer.acknowledge(upTo: last.tag) }
+    }
+
+    func reached(_ point: CrashPoint, _ taken: Taken) throws {
+        try probe.reached(point, batch: taken.batch.map(\.header.id))
     }
 }
 

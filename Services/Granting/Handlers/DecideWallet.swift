@@ -21,15 +21,25 @@ struct DecideWallet: Handler {
     /// A handler that knows no catalogue yet.
     init() {}
 
-    private enum Request {
+    /// What a message asks for.
+    enum Request {
+        /// An order, its token in lower-case UUID text.
         case order(OrderRequested)
+        /// A spend.
         case spend(SpendRequested)
+        /// Nothing that can be decided.
         case unusable(reason: String)
     }
 
     /// Handles a batch inside one transaction.
     mutating func handle(_ batch: [Incoming], in tables: inout some BookTables & ~Copyable) throws -> [Outcome] {
-        let requests = batch.map(read)
+        try decide(batch.map(read), of: batch, in: &tables)
+    }
+
+    /// Decides what the messages of a batch ask for.
+    mutating func decide(
+        _ requests: [Request], of batch: [Incoming], in tables: inout some BookTables & ~Copyable
+    ) throws -> [Outcome] {
         var needs = BookNeeds()
         for request in requests {
             switch request {

@@ -13,12 +13,19 @@ struct GrantPurchases: Handler {
 
     /// Handles a batch inside one transaction.
     mutating func handle(_ batch: [Incoming], in tables: inout some BookTables & ~Copyable) throws -> [Outcome] {
+        try grant(batch.map { $0.read(PurchaseVerified.self) }, of: batch, in: &tables)
+    }
+
+    /// Grants what the messages of a batch say; nil where one says nothing readable.
+    mutating func grant(
+        _ purchases: [PurchaseVerified?], of batch: [Incoming], in tables: inout some BookTables & ~Copyable
+    ) throws -> [Outcome] {
         var outcomes = batch.map { _ in Outcome.park(reason: Incoming.unreadable) }
         var entries: [PurchaseRound.Entry] = []
-        for (place, incoming) in batch.enumerated() {
-            guard let verified = incoming.read(PurchaseVerified.self) else { continue }
+        for (place, verified) in purchases.enumerated() {
+            guard let verified else { continue }
             let need = BookNeeds.PurchaseNeed(
-                cause: incoming.header.id, app: verified.app,
+                cause: batch[place].header.id, app: verified.app,
                 user: verified.userID.map { UserKey(app: verified.app, user: $0) }, customer: nil,
                 orderNumber: verified.orderNumber, transaction: verified.transaction.canonical)
             entries.append(PurchaseRound.Entry(place: place, need: need))

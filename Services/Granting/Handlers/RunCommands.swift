@@ -8,24 +8,46 @@ struct RunCommands: Handler {
     /// A handler of commands.
     init() {}
 
+    /// What a message asks for.
+    enum Command {
+        /// A held purchase is to be decided anew.
+        case redrive(TransactionKey)
+        /// A catalogue is to come into force.
+        case importCatalog(CatalogImportRequested)
+    }
+
     /// Handles a batch inside one transaction.
     mutating func handle(_ batch: [Incoming], in tables: inout some BookTables & ~Copyable) throws -> [Outcome] {
+        try run(batch.map(read), of: batch, in: &tables)
+    }
+
+    /// Runs what the messages of a batch ask for; nil where one asks nothing readable.
+    func run(
+        _ commands: [Command?], of batch: [Incoming], in tables: inout some BookTables & ~Copyable
+    ) throws -> [Outcome] {
         var outcomes = batch.map { _ in Outcome.park(reason: Incoming.unreadable) }
         let imports = batch.contains { $0.header.type == .catalogImportRequested }
         // Before anything else is locked; re-drives in the same batch take the shared lock beside it.
         if imports { _ = try tables.run([.changeCatalog]) }
         var redrives: [(place: Int, key: TransactionKey)] = []
-        for (place, incoming) in batch.enumerated() {
-            if let request = incoming.read(PurchaseRedriveRequested.self) {
-                let key = TransactionKey(environment: request.environment, transactionID: request.transactionID)
-                redrives.append((place, key))
-            } else if let request = incoming.read(CatalogImportRequested.self) {
+        for (place, command) in commands.enumerated() {
+            switch command {
+            case .redrive(let key): redrives.append((place, key))
+            case .importCatalog(let request):
                 try Redrives.run(redrives, of: batch, &outcomes, in: &tables)
                 redrives = []
-                outcomes[place] = try ImportCatalog.run(request, incoming, in: &tables)
+                outcomes[place] = try ImportCatalog.run(request, batch[place], in: &tables)
+            case nil: continue
             }
         }
         try Redrives.run(redrives, of: batch, &outcomes, in: &tables)
         return outcomes
+    }
+
+    private func read(_ incoming: Incoming) -> Command? {
+        if let request = incoming.read(PurchaseRedriveRequested.self) {
+            return .redrive(TransactionKey(environment: request.environment, transactionID: request.transactionID))
+        }
+        return incoming.read(CatalogImportRequested.self).map { .importCatalog($0) }
     }
 }
