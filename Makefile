@@ -1,5 +1,5 @@
 # Every target calls one script of infra/scripts; each says in its head what it does and which variables it reads.
-.PHONY: help setup build test lint demo up down status bench clean
+.PHONY: help setup build test lint demo up down status bench fuzz clean
 .DEFAULT_GOAL := help
 scripts := infra/scripts
 
@@ -32,6 +32,9 @@ status:  ## shows what runs and whether it is ready
 
 bench:  ## measures a release build against the numbers it must reach; DURATION=60 ONLY=verify,grant,e2e
 	@DURATION='$(DURATION)' ONLY='$(ONLY)' CLIENTS='$(CLIENTS)' $(scripts)/bench
+
+fuzz: setup  ## damages inputs for DURATION seconds (300) and checks what must hold for each
+	@$(scripts)/fuzz
 
 clean: down  ## stops everything and removes .local and .build
 	@$(scripts)/test-services down

@@ -45,6 +45,7 @@ let package = Package(
         .executable(name: "purser", targets: ["Control"]),
         .executable(name: "appstore-simulator", targets: ["AppStoreSimulator"]),
         .executable(name: "purser-drills", targets: ["Drills"]),
+        .executable(name: "purser-fuzz", targets: ["Fuzz"]),
     ],
     targets: [
         system("CRabbitMQ", pkgConfig: "librabbitmq", apt: "librabbitmq-dev"),
@@ -119,6 +120,14 @@ let package = Package(
             ],
             path: "Tests/Drills", swiftSettings: settings),
 
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: [
+                "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "YAML", "Apps", "Messages", "Pipeline", "AMQP",
+                "HTTPServer", "Runtime", "TestSupport",
+            ],
+            path: "Tests/Fuzz", swiftSettings: settings),
+
         .target(
             name: "TestSupport",
             dependencies: [
@@ -126,6 +135,7 @@ let package = Package(
                 "HTTPClient",
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
+        tests("Fuzz", ["Fuzz", "TestSupport"]),
         tests("Runtime", ["Runtime"]),
         tests("Observability", ["Observability"]),
         tests("Crypto", ["Crypto"]),

@@ -1,11 +1,12 @@
 import Messages
-import YAML
+package import YAML
 
 /// Reads one app's file. Everything is read even after a mistake, so that one run shows them all.
-struct AppFile {
+package struct AppFile {
     /// What a file says, and where it says what no other app may say too. The rest is known even when the app is not.
-    struct Parsed {
-        let app: AppConfiguration?
+    package struct Parsed {
+        /// The app, if nothing it needs is missing.
+        package let app: AppConfiguration?
         let hosts: [YAMLMapping.Text]
         let pathPrefix: String
         let bundleIDs: [YAMLMapping.Text]
@@ -18,7 +19,7 @@ struct AppFile {
     private let fileID: String
 
     /// - Parameter path: the file's path; key files are relative to its folder, its name must be the app's id.
-    static func parse(_ bytes: [UInt8], path: String, problems: YAMLProblems) -> Parsed? {
+    package static func parse(_ bytes: [UInt8], path: String, problems: YAMLProblems) -> Parsed? {
         guard let node = YAMLReader.parse(bytes, file: path, problems: problems),
             let root = YAMLMapping(node, problems)
         else { return nil }

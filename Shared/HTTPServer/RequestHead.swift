@@ -1,28 +1,53 @@
 /// What the event loop found in a request's head, before anything of it is believed.
-struct RawHead {
-    var method: [UInt8]
-    var target: [UInt8]
-    var version: String
-    var fields: [(name: [UInt8], value: [UInt8])]
+package struct RawHead {
+    /// As written.
+    package var method: [UInt8]
+    /// As written.
+    package var target: [UInt8]
+    /// `HTTP/1.1` and the like.
+    package var version: String
+    /// As written, values trimmed or not.
+    package var fields: [(name: [UInt8], value: [UInt8])]
     /// Bytes of the whole head.
-    var size: Int
+    package var size: Int
     /// Whether the parts lie one after the other in the buffer with exactly one separator between them, see
     /// `HeadLayout`.
-    var isContiguous: Bool
+    package var isContiguous: Bool
+
+    /// Composes a head.
+    package init(
+        method: [UInt8], target: [UInt8], version: String, fields: [(name: [UInt8], value: [UInt8])], size: Int,
+        isContiguous: Bool
+    ) {
+        self.method = method
+        self.target = target
+        self.version = version
+        self.fields = fields
+        self.size = size
+        self.isContiguous = isContiguous
+    }
 }
 
 /// A head that was checked: RFC 9112 without its tolerances, so that no proxy in front can read it differently.
-struct RequestHead {
-    enum Framing: Equatable {
+package struct RequestHead {
+    /// How the end of the body is told.
+    package enum Framing: Equatable {
+        /// There is no body.
         case none
+        /// By its length in bytes.
         case length(Int)
+        /// By a last chunk.
         case chunked
     }
 
-    let method: String
-    let target: RequestTarget
-    let headers: [(name: String, value: String)]
-    let framing: Framing
+    /// A token.
+    package let method: String
+    /// Decoded.
+    package let target: RequestTarget
+    /// In order, values trimmed.
+    package let headers: [(name: String, value: String)]
+    /// Unambiguous.
+    package let framing: Framing
 
     /// No method of any registry is longer.
     private static let longestMethod = 32
@@ -30,7 +55,7 @@ struct RequestHead {
     private static let longestLength = 15
 
     /// Checks a raw head.
-    init(_ raw: RawHead, headerLimit: Int, fieldLimit: Int) throws(HTTPFailure) {
+    package init(_ raw: RawHead, headerLimit: Int, fieldLimit: Int) throws(HTTPFailure) {
         guard raw.size <= headerLimit, raw.fields.count <= fieldLimit else { throw .headersTooLarge }
         guard raw.version == "HTTP/1.1" || raw.version == "HTTP/1.0" else { throw .unsupportedVersion }
         guard raw.isContiguous else { throw .malformedRequest(.ambiguousHead) }

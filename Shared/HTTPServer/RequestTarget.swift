@@ -1,7 +1,9 @@
 /// A request target in origin form, decoded strictly (RFC 3986, RFC 9112 §3.2.1).
-struct RequestTarget {
-    let path: String
-    let query: [(name: String, value: String)]
+package struct RequestTarget {
+    /// Starts with `/`.
+    package let path: String
+    /// In order.
+    package let query: [(name: String, value: String)]
 
     /// More parameters than this are no query of any client of ours.
     private static let maximumParameters = 64

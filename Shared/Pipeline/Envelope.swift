@@ -1,11 +1,11 @@
-import AMQP
-import Messages
+package import AMQP
+package import Messages
 
 /// Translates between AMQP deliveries and messages. Everything re-published carries our own headers only: `x-death` and
 /// its like would make the broker believe in a dead-letter cycle and strand the message.
-enum Envelope {
+package enum Envelope {
     /// A delivery that is a message of its queue, or the stable reason why it is none.
-    static func read(_ delivery: Delivery, from queue: Topology.Queue) -> Result<Incoming, Malformed> {
+    package static func read(_ delivery: Delivery, from queue: Topology.Queue) -> Result<Incoming, Malformed> {
         let properties = delivery.properties
         // Absent is taken for JSON: whoever sends by hand leaves it out.
         guard properties.contentType ?? "application/json" == "application/json" else { return .failure(.contentType) }
@@ -46,13 +46,20 @@ enum Envelope {
     }
 
     /// Why a delivery is no message of its queue.
-    enum Malformed: String, Error {
+    package enum Malformed: String, Error {
+        /// Its body says that it is no JSON.
         case contentType = "message.content_type_unknown"
+        /// No id, or one that is no UUID.
         case id = "message.id_missing"
+        /// No type.
         case type = "message.type_missing"
+        /// A type that its queue does not take.
         case unexpectedType = "message.type_unexpected"
+        /// No schema version, or one that cannot be.
         case version = "message.version_unknown"
+        /// Not one of Apple's two.
         case environment = "message.environment_unknown"
+        /// One of our headers is no text, or too long.
         case header = "message.header_invalid"
     }
 
@@ -106,7 +113,7 @@ enum Envelope {
     }
 
     /// `delivery` on its way to `exchange` (retry or parking), with its reason and without the broker's own headers.
-    static func forward(
+    package static func forward(
         _ delivery: Delivery, exchange: String, routingKey: String, reason: String, attempt: Int
     ) -> OutgoingMessage {
         var properties = delivery.properties

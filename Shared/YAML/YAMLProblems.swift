@@ -19,7 +19,8 @@ public struct YAMLProblem: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// Collects every mistake, so that somebody who edits a file learns all of them at once. For one thread.
 public final class YAMLProblems {
-    private var found: [YAMLProblem] = []
+    /// A set, because a large file can be one mistake a line: looking through a list for each takes minutes then.
+    private var found: Set<YAMLProblem> = []
 
     /// Without problems.
     public init() {}
@@ -27,8 +28,8 @@ public final class YAMLProblems {
     /// The problems, sorted by file and place.
     public var all: [YAMLProblem] {
         found.sorted {
-            ($0.position.file, $0.position.line, $0.position.column)
-                < ($1.position.file, $1.position.line, $1.position.column)
+            ($0.position.file, $0.position.line, $0.position.column, $0.message)
+                < ($1.position.file, $1.position.line, $1.position.column, $1.message)
         }
     }
 
@@ -37,7 +38,6 @@ public final class YAMLProblems {
 
     /// Adds a problem; the same one at the same place is kept once.
     public func add(_ message: String, at position: YAMLPosition) {
-        let problem = YAMLProblem(message, at: position)
-        if !found.contains(problem) { found.append(problem) }
+        found.insert(YAMLProblem(message, at: position))
     }
 }

@@ -101,6 +101,14 @@ public final class RawClient {
         return String(decoding: buffer, as: UTF8.self)
     }
 
+    /// What has come within a short time of the first silence; for answers that may never come.
+    public func arrived(within limit: Duration) -> [UInt8] {
+        let milliseconds = Int32(limit / .milliseconds(1))
+        var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        while poll(&entry, 1, milliseconds) > 0, (try? fill()) == true {}
+        return buffer
+    }
+
     private func fill() throws -> Bool {
         var piece = [UInt8](repeating: 0, count: 65_536)
         let count = recv(socket, &piece, piece.count, 0)

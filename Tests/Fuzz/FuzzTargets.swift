@@ -1,0 +1,21 @@
+/// All targets by name.
+enum FuzzTargets {
+    /// Makes each target; a throwing one cannot be set up on this machine.
+    static func make(_ name: String, _ files: FuzzFiles, isReplay: Bool = false) throws -> (any FuzzTarget)? {
+        switch name {
+        case "json": JSONTarget(files)
+        case "base64": Base64Target(files)
+        case "jws": try SignedDataTarget(files, isReplay: isReplay)
+        case "certificate": try CertificateTarget(files)
+        case "token": try TokenTarget(files)
+        case "http": RequestHeadTarget(files)
+        case "socket": try SocketTarget(files)
+        case "message": MessageTarget(files)
+        case "catalogue": CatalogueTarget(files)
+        default: nil
+        }
+    }
+
+    /// In the order they are run.
+    static let names = ["json", "base64", "jws", "certificate", "token", "http", "socket", "message", "catalogue"]
+}
