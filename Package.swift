@@ -123,7 +123,8 @@ let package = Package(
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "YAML", "Apps", "Messages", "Pipeline", "AMQP",
+                "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "YAML", "Apps", "Messages", "Pipeline",
+                "AMQP",
                 "HTTPServer", "Runtime", "TestSupport",
             ],
             path: "Tests/Fuzz", swiftSettings: settings),
