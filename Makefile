@@ -1,5 +1,5 @@
 # Every target calls one script of infra/scripts; each says in its head what it does and which variables it reads.
-.PHONY: help setup build test lint demo up down status bench fuzz clean
+.PHONY: help setup build test lint demo up down status bench fuzz chaos backlog clean
 .DEFAULT_GOAL := help
 scripts := infra/scripts
 
@@ -35,6 +35,12 @@ bench:  ## measures a release build against the numbers it must reach; DURATION=
 
 fuzz: setup  ## damages inputs for DURATION seconds (300) and checks what must hold for each
 	@$(scripts)/fuzz
+
+chaos:  ## breaks everything while purchases flow, then proves the books: DURATION=120 (seconds) SEED=n (a random one)
+	@$(scripts)/demo chaos $(or $(DURATION),120) $(SEED)
+
+backlog:  ## measures how fast 20,000 queued purchases are worked off, against the steady rate
+	@PURSER_CONFIGURATION=release $(scripts)/demo backlog $(COUNT)
 
 clean: down  ## stops everything and removes .local and .build
 	@$(scripts)/test-services down

@@ -116,7 +116,7 @@ let package = Package(
             name: "Drills",
             dependencies: [
                 "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime", "Postgres", "AMQP",
-                "Observability", "Granting", "Messages", "Pipeline", "Service",
+                "Observability", "Granting", "Messages", "Pipeline", "Service", "TestSupport",
             ],
             path: "Tests/Drills", swiftSettings: settings),
 
@@ -185,6 +185,7 @@ let package = Package(
                 "Crypto", "Messages", "Pipeline", "Postgres", "AMQP", "Service", "Runtime", "Observability",
                 "TestSupport",
             ]),
+        tests("Drills", ["Drills"]),
         tests(
             "EndToEnd",
             [

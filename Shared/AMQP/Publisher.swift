@@ -54,9 +54,11 @@ public struct Publisher: ~Copyable {
     ///   - patience: after this time what is not settled is answered `.unconfirmed`; nil waits without end.
     ///   - whileWaiting: called at least every 2 s until this returns, to serve heartbeats of other connections. What it
     ///     throws ends the call; the publisher stays usable.
+    ///   - whileBlocked: called as soon as the broker says that it takes no messages, and once a second while it does.
     /// - Returns: one outcome for each message, in order.
     public mutating func publish(
-        _ messages: [OutgoingMessage], patience: Duration? = nil, whileWaiting: () throws(AMQPError) -> Void = {}
+        _ messages: [OutgoingMessage], patience: Duration? = nil, whileWaiting: () throws(AMQPError) -> Void = {},
+        whileBlocked: () -> Void = {}
     ) throws(AMQPError) -> [PublishOutcome] {
         guard !messages.isEmpty else { return [] }
         var round = PublishRound(messages, patience: patience)
@@ -67,6 +69,7 @@ public struct Publisher: ~Copyable {
         while true {
             let isSocketFull = try write(&round)
             let now = ContinuousClock.now
+            if link.isBlocked { whileBlocked() }
             if round.isDone(isBlocked: link.isBlocked) || round.isOutOfPatience(at: now) { return round.outcomes }
             if now >= nextCall {
                 try whileWaiting()

@@ -51,12 +51,17 @@ public final class Requester: Sendable {
         replyQueue = Topology.replyQueue(user: user, boot: UUIDText.random())
         let blocked = BlockedFlag()
         isBlocked = blocked
+        let pending = pending
         let name = "purser-\(user) requests"
         worker = Worker.start(
             .init(name: "requests"), open: { try Publisher.open(broker, connectionName: name) },
             process: { publisher, messages in
-                // The flag must be seen while this very round waits for a blocked broker.
-                let outcomes = try publisher.publish(messages) { blocked.isWaiting = true }
+                // The flag must be seen while this very round waits for a blocked broker. Nobody waits with it: lanes
+                // cannot answer either, and asking again is safe.
+                let outcomes = try publisher.publish(messages, whileWaiting: { blocked.isWaiting = true }) {
+                    blocked.isWaiting = true
+                    pending.failAll(.brokerUnavailable(reason: "it is blocked by an alarm"))
+                }
                 blocked.isWaiting = false
                 return outcomes.map { .success($0) }
             },

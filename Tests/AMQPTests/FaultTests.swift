@@ -54,8 +54,8 @@ import Testing
             var consumer = try Consumer.open(broker.endpoint, connectionName: "test", queue: queue, prefetch: 10)
             #expect(try publisher.publish([.numbered(0, to: queue)]) == [.confirmed])
             let limit = try broker.memoryLimit()
-            try broker.control("set_vm_memory_high_watermark", "absolute", "20MB")
-            defer { _ = try? broker.control("set_vm_memory_high_watermark", "absolute", limit) }
+            try broker.limitMemory("20MB")
+            defer { try? broker.limitMemory(limit) }
             // The notice comes with the first message the broker would have to take.
             #expect(try publisher.publish([.numbered(1, to: queue)], patience: .milliseconds(500)) == [.unconfirmed])
             try eventually {
@@ -69,7 +69,7 @@ import Testing
             var calls = 0
             let outcomes = try publisher.publish([.numbered(3, to: queue)]) { () throws(AMQPError) in
                 calls += 1
-                if calls == 2 { _ = try? broker.control("set_vm_memory_high_watermark", "absolute", limit) }
+                if calls == 2 { try? broker.limitMemory(limit) }
                 try consumer.serveHeartbeat()
             }
             #expect(outcomes == [.confirmed])
@@ -81,18 +81,5 @@ import Testing
             publisher.close()
             consumer.close()
         }
-    }
-}
-
-extension TestBroker {
-    /// The broker's present memory watermark, in the form rabbitmqctl takes.
-    fileprivate func memoryLimit() throws -> String {
-        let limit = try control("eval", "vm_memory_monitor:get_vm_memory_high_watermark().")
-        // "{absolute,1073741824}" or "{absolute,\"1024MB\"}"
-        let value = limit.drop { $0 != "," }.dropFirst().prefix { $0 != "}" }.filter { $0 != "\"" && $0 != " " }
-        guard limit.contains("absolute"), !value.isEmpty else {
-            throw ConditionNotReached(description: "the broker's memory limit is not absolute: \(limit)")
-        }
-        return value
     }
 }

@@ -43,6 +43,15 @@ struct DrillSettings {
         ("SERVICE_AUDIENCE", "cloudpc-services", "their audience"),
         ("SERVICE_KEY_ID", "services-1", "the id of their key"),
         ("BUNDLE_ID", "com.bujingyun.pyydn", "the app's bundle id"),
+        ("SCRIPTS", nil, "chaos and backlog: the folder infra/scripts; PURSER_STATE names the deployment"),
+        ("SERVICES", nil, "chaos and backlog: the services in their order of start"),
+        ("STORES", nil, "chaos and backlog: those with a database schema"),
+        ("READINESS", nil, "chaos and backlog: name=URL of each process's readiness"),
+        ("BROKER_URL", nil, "chaos and backlog: the broker's administrator"),
+        ("GATEWAY_BROKER_URL", nil, "backlog: the gateway's broker user"),
+        ("BROKER_PORT", nil, "chaos: where the broker is"),
+        ("DATABASE_PORT", nil, "chaos: where the database is"),
+        ("DATABASE", nil, "chaos and backlog: conninfo of the read-only auditor"),
     ]
 
     /// One line a setting.
@@ -66,6 +75,24 @@ struct DrillSettings {
             throw Problem(description: "\(Self.prefix)\(name) is not set; the settings are\n\(Self.explanation)")
         }
         return value
+    }
+
+    /// A setting that is a list of words.
+    func words(_ name: String) throws -> [String] { try value(name).split(separator: " ").map(String.init) }
+
+    /// A setting that is a port.
+    func port(_ name: String) throws -> Int {
+        let text = try value(name)
+        guard let port = Int(text) else { throw Problem(description: "\(Self.prefix)\(name) is no port: \(text)") }
+        return port
+    }
+
+    /// The folder of the running deployment.
+    func state() throws -> String {
+        guard let state = getenv("PURSER_STATE").map({ String(cString: $0) }), !state.isEmpty else {
+            throw Problem(description: "PURSER_STATE, the folder of the running deployment, is not set")
+        }
+        return state
     }
 
     /// Who makes login tokens.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// What is done to a running system from outside: `demo` shows it, `bench` measures it, `token` makes tokens to play
-/// with.
+/// What is done to a running system from outside: `demo` shows it, `bench` measures it, `chaos` breaks it, `backlog`
+/// lets it work off a full queue, `token` makes tokens to play with.
 @main
 enum DrillsMain {
     static func main() {
@@ -13,6 +13,8 @@ enum DrillsMain {
         switch arguments.first {
         case "demo" where arguments.count == 1: DemoCommand.run()
         case "bench" where arguments.count == 1: BenchCommand.run()
+        case "chaos": ChaosCommand.run(Array(arguments.dropFirst()))
+        case "backlog": BacklogCommand.run(Array(arguments.dropFirst()))
         case "token": TokenCommand.run(Array(arguments.dropFirst()))
         default: usage()
         }
@@ -23,6 +25,8 @@ enum DrillsMain {
             """
             usage: purser-drills demo                       buys, repeats, attacks and spends; checks every value
                    purser-drills bench                      measures what the design promises (docs/guides/benchmark.md)
+                   purser-drills chaos [SECONDS] [SEED]     breaks everything while purchases flow; checks the books
+                   purser-drills backlog [COUNT]            measures how fast a queue is worked off
                    purser-drills token USER [--service]     prints a token for curl
 
             settings:

@@ -33,6 +33,8 @@ public final class FaultyProxy: Sendable {
         var isStalled = false
         var isRefusing = false
         var delay: Duration = .zero
+        /// Whose bytes wait; nil: everybody's.
+        var delayed: Sender?
         var trigger: Trigger?
         var triggered = 0
         var accepted = 0
@@ -72,8 +74,13 @@ public final class FaultyProxy: Sendable {
     /// New connections are closed at once, as if the server were down.
     public func refuse() { state.withLock { $0.isRefusing = true } }
 
-    /// Every chunk waits this long before it is passed on.
-    public func delay(_ duration: Duration) { state.withLock { $0.delay = duration } }
+    /// Every chunk waits this long before it is passed on; those of one sender only, if it is given.
+    public func delay(_ duration: Duration, from sender: Sender? = nil) {
+        state.withLock {
+            $0.delay = duration
+            $0.delayed = sender
+        }
+    }
 
     /// Cuts every connection that is open now, both sides at once, with RST. New ones are served.
     public func cut() { state.withLock { $0.epoch += 1 } }

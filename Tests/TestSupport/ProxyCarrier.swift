@@ -51,7 +51,8 @@ struct ProxyCarrier {
         if awaitedAnswer == sender { return false }
         let bytes = Array(chunk.prefix(count))
         let (moment, delay) = proxy.state.withLock { state -> (FaultyProxy.Moment?, Duration) in
-            (trigger(on: bytes, from: sender, in: &state), state.delay)
+            let isDelayed = state.delayed.map { $0 == sender } ?? true
+            return (trigger(on: bytes, from: sender, in: &state), isDelayed ? state.delay : .zero)
         }
         if moment == .beforeForwarding { return false }
         if moment == .whenAnswered { awaitedAnswer = sender == .client ? .server : .client }

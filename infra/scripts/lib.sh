@@ -182,10 +182,17 @@ readiness_of() {
 }
 
 # role_conninfo ROLE: a libpq connection string of a role on the deployment's database.
+# PURSER_VIA_DATABASE  another port to go by: a proxy that a drill puts before the database
 role_conninfo() {
     printf 'host=127.0.0.1 port=%s dbname=%s user=%s password=%s' \
-        "$(<"$state/database/port")" "$database_name" "$1" "$(secret "database-$1")"
+        "${PURSER_VIA_DATABASE:-$(<"$state/database/port")}" "$database_name" "$1" "$(secret "database-$1")"
 }
 
+# amqp_port: the port of this state's broker.
+amqp_port() { echo "$(($(<"$state/broker/ports") + 1))"; }
+
 # user_url USER: the AMQP URL of a broker user.
-user_url() { printf 'amqp://%s:%s@127.0.0.1:%s/%%2F' "$1" "$(secret "broker-$1")" "$(($(<"$state/broker/ports") + 1))"; }
+# PURSER_VIA_BROKER  another port to go by, as above
+user_url() {
+    printf 'amqp://%s:%s@127.0.0.1:%s/%%2F' "$1" "$(secret "broker-$1")" "${PURSER_VIA_BROKER:-$(amqp_port)}"
+}
