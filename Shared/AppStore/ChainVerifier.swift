@@ -24,9 +24,12 @@ public struct ChainVerifier: Sendable {
     }
 
     /// The two certificates of `x5c` that matter; the third is checked for form and never used for trust.
-    public func certificates(x5c: [String]) throws(VerificationFailure) -> (
-        leaf: Certificate, intermediate: Certificate
-    ) {
+    ///
+    /// - Parameter known: an intermediate of earlier data. The same bytes are not read again: that costs a quarter of
+    ///   checking a signature of it, and Apple's changes once in years.
+    public func certificates(
+        x5c: [String], known: Certificate? = nil
+    ) throws(VerificationFailure) -> (leaf: Certificate, intermediate: Certificate) {
         guard x5c.count == Self.chainLength else {
             throw VerificationFailure(
                 .chainLength, .certificates,
@@ -45,7 +48,9 @@ public struct ChainVerifier: Sendable {
             }
             decoded.append(der)
         }
-        return (try Self.certificate(decoded[0], "leaf"), try Self.certificate(decoded[1], "intermediate"))
+        let leaf = try Self.certificate(decoded[0], "leaf")
+        if let known, known.der == decoded[1] { return (leaf, known) }
+        return (leaf, try Self.certificate(decoded[1], "intermediate"))
     }
 
     private static func certificate(_ der: [UInt8], _ role: String) throws(VerificationFailure) -> Certificate {

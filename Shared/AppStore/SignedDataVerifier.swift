@@ -52,6 +52,8 @@ public struct SignedDataVerifier {
     let configuration: Configuration
     private let chains: ChainVerifier
     private var cache: VerifiedSignerCache
+    /// That of the last chain that verified.
+    private var intermediate: Certificate?
 
     /// Accepts data for `apps`, signed under `roots`: Apple's, unless a test or the local stand-in brings its own.
     public init(
@@ -89,7 +91,7 @@ public struct SignedDataVerifier {
                 }
             }
         }
-        let (leaf, intermediate) = try chains.certificates(x5c: Self.x5c(of: jws))
+        let (leaf, intermediate) = try chains.certificates(x5c: Self.x5c(of: jws), known: self.intermediate)
         let stranger = try Self.signer(of: jws, leaf: leaf, key: chains.key(of: leaf))
         let result = try authenticate(jws, signer: stranger, as: expected, now: now) {
             (time) throws(VerificationFailure) in
@@ -97,6 +99,7 @@ public struct SignedDataVerifier {
         }
         // Only here: whatever failed before, its signer is forgotten. Bad claims under a good chain come later.
         cache.insert(stranger)
+        self.intermediate = intermediate
         return result
     }
 

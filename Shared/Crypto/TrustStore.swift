@@ -28,12 +28,14 @@ public final class TrustStore: Sendable {
 
     /// Unsafe for the compiler only: filled in `init`, then only read; OpenSSL locks it for look-ups.
     nonisolated(unsafe) private let store: OpaquePointer
+    private let roots: [Certificate]
 
     /// Trusts exactly `roots`, which must not be empty.
     public init(roots: [Certificate]) throws(CryptoError) {
         guard !roots.isEmpty else { throw .invalidCertificate(reason: "a trust store needs at least one root") }
         guard let store = X509_STORE_new() else { throw OpenSSLErrorQueue.failure("trust store") }
         self.store = store
+        self.roots = roots
         for root in roots {
             guard X509_STORE_add_cert(store, root.handle.pointer) == 1 else {
                 throw OpenSSLErrorQueue.failure("adding a root")
@@ -86,18 +88,15 @@ public final class TrustStore: Sendable {
         let result = X509_verify_cert(context)
         guard result == 1 else { throw Self.failure(of: context) }
         let path = X509_STORE_CTX_get0_chain(context)
-        var certificates: [Certificate] = []
-        for index in 0..<OPENSSL_sk_num(path) {
-            guard let pointer = OPENSSL_sk_value(path, index), let copy = Self.certificate(OpaquePointer(pointer))
-            else { throw .operationFailed(reason: OpenSSLErrorQueue.drain()) }
-            certificates.append(copy)
+        // A path is made of what was given, the very objects: reading them anew would cost as much as a signature.
+        let known = [leaf] + intermediates + roots
+        return try (0..<OPENSSL_sk_num(path)).map { (index) throws(ChainFailure) in
+            let pointer = OPENSSL_sk_value(path, index).map { OpaquePointer($0) }
+            guard let certificate = known.first(where: { $0.handle.pointer == pointer }) else {
+                throw .operationFailed(reason: "the path has a certificate that nobody gave")
+            }
+            return certificate
         }
-        return certificates
-    }
-
-    private static func certificate(_ pointer: OpaquePointer) -> Certificate? {
-        guard let der = try? encodedDER("certificate encoding", { i2d_X509(pointer, $0) }) else { return nil }
-        return try? Certificate(der: der)
     }
 
     private static func failure(of context: OpaquePointer) -> ChainFailure {
