@@ -42,7 +42,10 @@ extension LaneSession {
 
     private mutating func attempt(_ batch: [Incoming]) throws -> LaneBatch {
         let (store, retiring, probe, handlerSeconds) = (store, published, probe, instruments.handlerSeconds)
-        let result = try Self.run(batch, by: &handler, on: &database, store, retiring, probe) {
+        let renewsPlans = plans.isDue(at: .now)
+        let result = try Self.run(
+            batch, by: &handler, on: &database, store, retiring, probe, renewsPlans: renewsPlans
+        ) {
             handlerSeconds.observe($0)
         }
         published = []
@@ -52,9 +55,10 @@ extension LaneSession {
     /// One transaction: everything of `batch`, or nothing. `handled` is told how long the handler took.
     static func run(
         _ batch: [Incoming], by handler: inout any Handler, on database: inout Connection, _ store: FactStore,
-        _ retiring: [Int64], _ probe: any LaneProbe, handled: (Duration) -> Void = { _ in }
+        _ retiring: [Int64], _ probe: any LaneProbe, renewsPlans: Bool = false, handled: (Duration) -> Void = { _ in }
     ) throws -> LaneBatch {
         try database.transaction { transaction in
+            if renewsPlans { transaction.enqueue(PlanRenewal.statement) }
             let began = ContinuousClock.now
             let outcomes = try handler.handle(batch, in: &transaction)
             handled(began.duration(to: .now))
@@ -85,9 +89,7 @@ extension LaneSession {
         var backoff = Backoff()
         while true {
             do {
-                database = try Connection.open(
-                    configuration.database,
-                    applicationName: "purser-\(configuration.service) \(configuration.queue.name)")
+                database = try Self.openDatabase(configuration)
                 logger.info("database reconnected")
                 return
             } catch {

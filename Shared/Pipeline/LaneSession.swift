@@ -18,6 +18,7 @@ struct LaneSession: ~Copyable {
     var consumer: Consumer
     var publisher: Publisher
     var database: Connection
+    var plans = PlanRenewal()
     /// Rows of `unannounced` whose facts are published; retired with the next batch or after a second of idleness.
     var published: [Int64] = []
     /// Whether the window is still 1 because only redelivered messages have come so far: one message that kills the
@@ -32,7 +33,7 @@ struct LaneSession: ~Copyable {
         instruments: LaneMetrics, probe: any LaneProbe, setReady: @escaping (Bool) -> Void
     ) throws -> LaneSession {
         let name = "purser-\(configuration.service) \(configuration.queue.name)"
-        let database = try Connection.open(configuration.database, applicationName: name)
+        let database = try Self.openDatabase(configuration)
         let publisher = try Publisher.open(configuration.broker, connectionName: "\(name) publish")
         let consumer = try Consumer.open(
             configuration.broker, connectionName: "\(name) consume", queue: configuration.queue.name, prefetch: 1)
@@ -40,6 +41,13 @@ struct LaneSession: ~Copyable {
             configuration: configuration, stop: stop, logger: logger, instruments: instruments, probe: probe,
             setReady: setReady, store: FactStore(schema: configuration.service), handler: handler, consumer: consumer,
             publisher: publisher, database: database)
+    }
+
+    /// A handler's statements are few and go by keys: planned once, by index.
+    static func openDatabase(_ configuration: LaneConfiguration) throws(PostgresError) -> Connection {
+        try Connection.open(
+            configuration.database, applicationName: "purser-\(configuration.service) \(configuration.queue.name)",
+            parameters: Connection.plansByIndex)
     }
 
     /// The loop. Returns when the stop signal came; throws when a connection to the broker is lost.

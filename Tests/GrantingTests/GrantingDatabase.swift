@@ -39,7 +39,10 @@ struct GrantingDatabase: Sendable {
         }
     }
 
-    func open() throws -> Session { Session(connection: try database.open(role: "purser_granting")) }
+    /// A connection like a lane's.
+    func open() throws -> Session {
+        Session(connection: try database.open(role: "purser_granting", parameters: Connection.plansByIndex))
+    }
 
     func importing(_ definition: CatalogDefinition, version: Int64, id: MessageID? = nil) throws -> Incoming {
         try message(

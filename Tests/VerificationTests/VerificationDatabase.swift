@@ -26,7 +26,7 @@ struct VerificationDatabase: Sendable {
     /// A lane's connection and handler.
     func open(quarantineLimit: Int64 = EvidenceStore.defaultQuarantineLimit) throws -> Session {
         Session(
-            connection: try database.open(role: "purser_verification"),
+            connection: try database.open(role: "purser_verification", parameters: Connection.plansByIndex),
             handler: try Self.handler(EvidenceStore(quarantineLimit: quarantineLimit)))
     }
 
