@@ -13,12 +13,13 @@ struct FrontDoor: Sendable {
     private let security: SecurityLog
     private let metrics: GatewayMetrics
     private let logger: Logger
-    private let clientAddressHeader: String?
+    private let users: RateLimiter?
+    private let refusals: LineBudget
 
-    /// The door in front of `router`'s calls. A trusted proxy names clients in `clientAddressHeader`.
+    /// The door in front of `router`'s calls; `users` limits what one user may ask, nil = no limit.
     init(
         apps: AppDirectory, router: Router<Endpoint>, authenticator: Authenticator, security: SecurityLog,
-        metrics: GatewayMetrics, logger: Logger, clientAddressHeader: String? = nil
+        metrics: GatewayMetrics, logger: Logger, users: RateLimiter? = nil
     ) {
         self.apps = apps
         self.router = router
@@ -26,14 +27,15 @@ struct FrontDoor: Sendable {
         self.security = security
         self.metrics = metrics
         self.logger = logger
-        self.clientAddressHeader = clientAddressHeader
+        self.users = users
+        refusals = LineBudget(now: RateLimiter.monotonicNanoseconds)
     }
 
     /// Answers a request that the server has read completely.
     func answer(_ request: HTTPRequest) async -> HTTPResponse {
         let start = ContinuousClock.now
         metrics.begin()
-        var trace = RequestTrace(request, addressHeader: clientAddressHeader)
+        var trace = RequestTrace(request)
         let response = await respond(request, &trace)
         let duration = ContinuousClock.now - start
         metrics.end(route: trace.route, status: response.status, duration: duration)
@@ -43,15 +45,26 @@ struct FrontDoor: Sendable {
 
     /// Answers a request that the server itself refused; there is no more to log than why.
     func refuse(_ failure: HTTPFailure) -> HTTPResponse {
+        if let limit = Limit(failure) { metrics.count(limit) }
+        return refuse(Problem(failure), reason: failure.code)
+    }
+
+    /// Answers a request that the gate refused.
+    func refuse(_ limit: Limit, retryAfter: Duration) -> HTTPResponse {
+        metrics.count(limit)
+        return refuse(Problem(limit, retryAfter: retryAfter), reason: "limit." + limit.rawValue)
+    }
+
+    private func refuse(_ problem: Problem, reason: String) -> HTTPResponse {
         let id = RequestTrace.newID()
-        let response = Problem(failure).response(requestID: id)
+        let response = problem.response(requestID: id)
         metrics.count(status: response.status)
-        logger.info(
-            "request refused",
-            [
-                "http.failure": .string(failure.code), "http.status": .int(response.status),
-                "correlation.id": .string(id),
-            ])
+        guard let keptBack = refusals.line(reason) else { return response }
+        var fields: [String: LogValue] = [
+            "http.failure": .string(reason), "http.status": .int(response.status), "correlation.id": .string(id),
+        ]
+        if keptBack > 0 { fields["lines.kept.back"] = .int(keptBack) }
+        logger.info("request refused", fields)
         return response
     }
 
@@ -73,7 +86,7 @@ struct FrontDoor: Sendable {
         }
     }
 
-    /// The order of checks: app, route, caller, body. Nobody learns about bodies without a token.
+    /// The order of checks: app, route, caller, the caller's limit, body. Nobody learns about bodies without a token.
     private func body(_ request: HTTPRequest, _ trace: inout RequestTrace) async throws(Problem) -> JSONObject {
         guard let (app, path) = apps.find(host: request.header("Host"), path: request.path) else {
             throw Problem(.appNotFound)
@@ -83,6 +96,7 @@ struct FrontDoor: Sendable {
         trace.route = endpoint.route
         trace.subject = endpoint.subject
         let caller = try caller(request, app, endpoint.token)
+        try limit(caller, of: app)
         let body: JSONObject =
             if let limit = endpoint.bodyLimit { try JSONBody.read(request, limit: limit) } else { [:] }
         let call = Call(
@@ -98,6 +112,15 @@ struct FrontDoor: Sendable {
             var problem = Problem(.methodNotAllowed, detail: "Use \(allow).")
             problem.headers = [Problem.Header(name: "Allow", value: allow)]
             throw problem
+        }
+    }
+
+    /// Users only: a server calls for all of them.
+    private func limit(_ caller: Caller, of app: ServedApp) throws(Problem) {
+        guard let users, caller.kind == .login else { return }
+        if case .refused(let wait) = users.take(BucketKey(app: app.id.rawValue, user: caller.subject)) {
+            metrics.count(.userRate)
+            throw Problem(.userRate, retryAfter: wait)
         }
     }
 

@@ -10,9 +10,14 @@ struct GatewayMetrics: Sendable {
 
     private let routes: [String: Route]
     private let inFlight: Gauge
+    private let limited: [Limit: Counter]
 
-    /// Registers the instruments of `routes` (templates); `waiting` reads how many questions wait for an answer.
-    init(_ metrics: Metrics, routes: [String], waiting: @escaping @Sendable () -> Int) {
+    /// Registers the instruments of `routes` (templates); `waiting` reads how many questions wait for an answer,
+    /// `isBlocked` whether the broker takes none.
+    init(
+        _ metrics: Metrics, routes: [String], waiting: @escaping @Sendable () -> Int,
+        isBlocked: @escaping @Sendable () -> Bool
+    ) {
         var known: [String: Route] = [:]
         for route in routes + [RequestTrace.unknownRoute] {
             let answers = (2...5).map { digit in
@@ -33,10 +38,25 @@ struct GatewayMetrics: Sendable {
         metrics.gauge("purser_gateway_questions_waiting", help: "Questions to services without an answer yet.") {
             Double(waiting())
         }
+        metrics.gauge("purser_gateway_broker_blocked", help: "1 while the broker takes no messages (an alarm).") {
+            isBlocked() ? 1 : 0
+        }
+        limited = Dictionary(
+            uniqueKeysWithValues: Limit.allCases.map { limit in
+                (
+                    limit,
+                    metrics.counter(
+                        "purser_gateway_limited_total", help: "Requests and connections refused by a limit.",
+                        labels: ["limit": limit.rawValue])
+                )
+            })
     }
 
     /// A request that the server itself refused: it was never in flight.
     func count(status: Int) { routes[RequestTrace.unknownRoute]?.answers[status / 100]?.increment() }
+
+    /// A request or a connection ran into a limit.
+    func count(_ limit: Limit) { limited[limit]?.increment() }
 
     /// A request arrived.
     func begin() { inFlight.add(1) }

@@ -17,8 +17,16 @@ struct GatewaySettings: Sendable {
     var maximumConnections: Int
     /// Open connections of one address; 0 = no limit.
     var maximumConnectionsPerAddress: Int
-    /// The header in which a trusted proxy names the client's address; nil = the peer is the client.
-    var clientAddressHeader: String?
+    /// Requests of one client being answered; 0 = no limit.
+    var maximumInFlightPerAddress: Int
+    /// Bytes of bodies of all requests being answered.
+    var maximumBodyBytesInFlight: Int
+    /// What one client may do, and who is one.
+    var limits: LimitSettings
+
+    /// An eighth of all: one client that sends its bodies slowly, or asks what takes long, cannot use them up. A request
+    /// takes some milliseconds, so this is far above what an address may ask in a second.
+    static let usualInFlightPerAddress = 64
 
     /// Reads them.
     init(_ reader: inout SettingsReader) {
@@ -37,16 +45,19 @@ struct GatewaySettings: Sendable {
             "MAXIMUM_CONNECTIONS", default: server.maximumConnections, in: 1...100_000, meaning: "open connections")
         maximumConnectionsPerAddress = reader.integer(
             "MAXIMUM_CONNECTIONS_PER_ADDRESS", default: server.maximumConnectionsPerAddress, in: 0...100_000,
-            meaning: "open connections of one address; set it to 0 (no limit) behind a proxy, which is one address")
-        clientAddressHeader = reader.optionalText(
-            "CLIENT_ADDRESS_HEADER",
-            meaning: "the header in which your proxy names the client's address, e.g. X-Forwarded-For; for the access "
-                + "log. Set it only if the proxy overwrites or appends it")
+            meaning: "open connections of one address, trusted proxies excepted; 0 = no limit")
+        maximumInFlightPerAddress = reader.integer(
+            "MAXIMUM_IN_FLIGHT_PER_ADDRESS", default: Self.usualInFlightPerAddress, in: 0...100_000,
+            meaning: "requests of one address being answered; more get 429; 0 = no limit")
+        maximumBodyBytesInFlight = reader.integer(
+            "MAXIMUM_BODY_BYTES_IN_FLIGHT", default: server.maximumBodyBytesInFlight, in: (1 << 20)...(1 << 30),
+            meaning: "bytes of all bodies being received or answered; more get 503 at once")
+        limits = LimitSettings(&reader)
     }
 
-    /// How the HTTP server is set up. `refuse` answers what the server itself refuses.
+    /// How the HTTP server is set up. `refuse` answers what the server itself refuses, `gate` decides who is let in.
     func serverConfiguration(
-        refuse: @escaping @Sendable (HTTPFailure) -> HTTPResponse
+        refuse: @escaping @Sendable (HTTPFailure) -> HTTPResponse, gate: any Gatekeeper
     ) -> HTTPServer.Configuration {
         var configuration = HTTPServer.Configuration()
         configuration.address = address
@@ -55,6 +66,9 @@ struct GatewaySettings: Sendable {
         configuration.maximumInFlight = maximumInFlight
         configuration.maximumConnections = maximumConnections
         configuration.maximumConnectionsPerAddress = maximumConnectionsPerAddress
+        configuration.maximumInFlightPerAddress = maximumInFlightPerAddress
+        configuration.maximumBodyBytesInFlight = maximumBodyBytesInFlight
+        configuration.gatekeeper = gate
         configuration.errorResponse = refuse
         return configuration
     }

@@ -8,10 +8,10 @@ struct purser_mhd_settings {
     int is_ipv6;
     unsigned int threads;                  // event loops; 1 = a single internal thread
     unsigned int connection_limit;
-    unsigned int per_address_limit;        // 0 = none
     unsigned int timeout_seconds;          // of silence
     size_t connection_memory;              // bytes a connection
     void *context;                         // handed to every callback
+    MHD_AcceptPolicyCallback accept;
     MHD_AccessHandlerCallback access;
     MHD_RequestCompletedCallback completed;
     MHD_NotifyConnectionCallback connection;
@@ -27,10 +27,9 @@ static inline struct MHD_Daemon *purser_mhd_start(const struct purser_mhd_settin
     };
     if (s->threads < 2) pool[0].option = MHD_OPTION_END;
     return MHD_start_daemon(
-        flags, 0, NULL, NULL, s->access, s->context,
+        flags, 0, s->accept, s->context, s->access, s->context,
         MHD_OPTION_SOCK_ADDR, s->address,
         MHD_OPTION_CONNECTION_LIMIT, s->connection_limit,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, s->per_address_limit,
         MHD_OPTION_CONNECTION_TIMEOUT, s->timeout_seconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, s->connection_memory,
         MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned int)1024,

@@ -5,18 +5,22 @@ import Synchronization
 final class Admission: Sendable {
     private struct State {
         var exchanges: [ObjectIdentifier: Exchange] = [:]
+        /// Requests in flight by the network they are counted for; no entry for none.
+        var counts: [IPAddress: Int] = [:]
         var bodyBytes = 0
         var isDraining = false
     }
 
     private let maximumInFlight: Int
+    private let maximumPerAddress: Int
     private let maximumBodyBytes: Int
     private let state = Mutex(State())
     /// Raised when nothing is in flight while draining.
     let drained = StopSignal()
 
-    init(maximumInFlight: Int, maximumBodyBytes: Int) {
+    init(maximumInFlight: Int, maximumPerAddress: Int, maximumBodyBytes: Int) {
         self.maximumInFlight = maximumInFlight
+        self.maximumPerAddress = maximumPerAddress
         self.maximumBodyBytes = maximumBodyBytes
     }
 
@@ -24,23 +28,32 @@ final class Admission: Sendable {
     var bodyBytesInFlight: Int { state.withLock { $0.bodyBytes } }
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
-    /// Admits a request that may send `bodyBytes`.
-    func admit(_ exchange: Exchange, bodyBytes: Int) throws(HTTPFailure) {
+    /// Admits a request that may send `bodyBytes`, and counts it for the network of `client` if one is given.
+    func admit(_ exchange: Exchange, bodyBytes: Int, client: IPAddress?) throws(HTTPFailure) {
+        let network = client?.network
         try state.withLock { (state) throws(HTTPFailure) in
             guard !state.isDraining else { throw .stopping }
-            guard state.exchanges.count < maximumInFlight, bodyBytes <= maximumBodyBytes - state.bodyBytes else {
-                throw .overloaded
+            let ofClient = network.flatMap { state.counts[$0] } ?? 0
+            // The client's own limit first: who has too much in flight is told so, and delayed.
+            guard network == nil || maximumPerAddress == 0 || ofClient < maximumPerAddress else {
+                throw .tooManyRequests
             }
+            guard state.exchanges.count < maximumInFlight else { throw .overloaded(.requests) }
+            guard bodyBytes <= maximumBodyBytes - state.bodyBytes else { throw .overloaded(.bodyBytes) }
             state.exchanges[ObjectIdentifier(exchange)] = exchange
             state.bodyBytes += bodyBytes
+            if let network { state.counts[network] = ofClient + 1 }
         }
     }
 
     /// An admitted request has got its answer or has gone away.
-    func leave(_ exchange: Exchange, bodyBytes: Int) {
+    func leave(_ exchange: Exchange, _ reservation: Exchange.Reservation) {
         let isLast = state.withLock {
             $0.exchanges[ObjectIdentifier(exchange)] = nil
-            $0.bodyBytes -= bodyBytes
+            $0.bodyBytes -= reservation.bodyBytes
+            if let network = reservation.client?.network, let count = $0.counts[network] {
+                $0.counts[network] = count > 1 ? count - 1 : nil
+            }
             return $0.isDraining && $0.exchanges.isEmpty
         }
         if isLast { drained.stop() }

@@ -13,6 +13,10 @@ final class Exchange: Sendable {
         case receiving
         /// The connection sleeps until the handler answers.
         case suspended(MHDHandle)
+        /// The connection sleeps before its body is read.
+        case held(MHDHandle)
+        /// It was woken from that; the answer is there.
+        case woken(HTTPResponse)
         /// The answer is there, the event loop will queue it.
         case answered(HTTPResponse)
         /// The answer is queued or the request is gone.
@@ -25,11 +29,18 @@ final class Exchange: Sendable {
         case overflow
     }
 
+    /// What an admitted request has taken from the admission's budgets.
+    struct Reservation {
+        let bodyBytes: Int
+        /// Whom it is counted for, if for anybody.
+        let client: IPAddress?
+    }
+
     private struct State {
         var step: Step = .head
         var request: HTTPRequest?
         var bodyLimit = 0
-        var reservedBytes: Int?
+        var reservation: Reservation?
     }
 
     /// The request target as it was written; nil if the request line has none.
@@ -42,13 +53,13 @@ final class Exchange: Sendable {
 
     var step: Step { state.withLock { $0.step } }
 
-    /// The head was accepted; `reservedBytes` were taken from the admission's budget.
-    func startReceiving(_ request: HTTPRequest, bodyLimit: Int, reservedBytes: Int) {
+    /// The head was accepted, `reservation` was taken from the admission's budgets.
+    func startReceiving(_ request: HTTPRequest, bodyLimit: Int, _ reservation: Reservation) {
         state.withLock {
             $0.request = request
-            $0.request?.body.reserveCapacity(min(reservedBytes, bodyLimit))
+            $0.request?.body.reserveCapacity(min(reservation.bodyBytes, bodyLimit))
             $0.bodyLimit = bodyLimit
-            $0.reservedBytes = reservedBytes
+            $0.reservation = reservation
             // A stop may have answered already.
             if case .head = $0.step { $0.step = .receiving }
         }
@@ -76,6 +87,19 @@ final class Exchange: Sendable {
         }
     }
 
+    /// Puts the connection to sleep before its body is read; it is woken by ``answer(_:)``.
+    ///
+    /// - Returns: false if it was answered meanwhile.
+    func hold(_ connection: OpaquePointer) -> Bool {
+        let handle = MHDHandle(pointer: connection)
+        return state.withLock {
+            guard case .head = $0.step else { return false }
+            MHD_suspend_connection(handle.pointer)
+            $0.step = .held(handle)
+            return true
+        }
+    }
+
     /// Gives the answer; only the first one counts, and none once the request is gone. Any thread.
     func answer(_ response: HTTPResponse) {
         state.withLock {
@@ -85,9 +109,19 @@ final class Exchange: Sendable {
             case .suspended(let handle):
                 $0.step = .answered(response)
                 MHD_resume_connection(handle.pointer)
-            case .answered, .closed:
+            case .held(let handle):
+                $0.step = .woken(response)
+                MHD_resume_connection(handle.pointer)
+            case .woken, .answered, .closed:
                 break
             }
+        }
+    }
+
+    /// The event loop has seen that a held connection is awake.
+    func goOn(with response: HTTPResponse) {
+        state.withLock {
+            if case .woken = $0.step { $0.step = .answered(response) }
         }
     }
 
@@ -98,8 +132,8 @@ final class Exchange: Sendable {
         }
     }
 
-    /// The bytes reserved for the body if this request was admitted; a second call returns nil.
-    func takeReservation() -> Int? {
-        state.withLock { $0.reservedBytes.take() }
+    /// What was reserved if this request was admitted; a second call returns nil.
+    func takeReservation() -> Reservation? {
+        state.withLock { $0.reservation.take() }
     }
 }

@@ -15,12 +15,22 @@ public enum HTTPFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case headersTooLarge
     /// The handler's answer cannot be sent.
     case invalidResponse
-    /// More requests or body bytes in flight than allowed.
-    case overloaded
+    /// More requests or body bytes in flight than allowed; which of both is said.
+    case overloaded(Resource)
+    /// More requests of one client in flight than allowed.
+    case tooManyRequests
     /// The server is stopping.
     case stopping
     /// Not HTTP/1.0 or HTTP/1.1.
     case unsupportedVersion
+
+    /// What there is too much of.
+    public enum Resource: String, Sendable, Equatable, CaseIterable {
+        /// Requests between their head and the end of their answer.
+        case requests
+        /// Bytes of bodies.
+        case bodyBytes = "body_bytes"
+    }
 
     /// What is malformed.
     public enum StaticReason: String, Sendable, Equatable, CaseIterable {
@@ -51,6 +61,7 @@ public enum HTTPFailure: Error, Sendable, Equatable, CustomStringConvertible {
         case .bodyTimeout: 408
         case .bodyTooLarge: 413
         case .unsupportedContentEncoding: 415
+        case .tooManyRequests: 429
         case .headersTooLarge: 431
         case .invalidResponse: 500
         case .overloaded, .stopping: 503
@@ -67,7 +78,8 @@ public enum HTTPFailure: Error, Sendable, Equatable, CustomStringConvertible {
         case .unsupportedContentEncoding: "http.unsupported_content_encoding"
         case .headersTooLarge: "http.headers_too_large"
         case .invalidResponse: "http.invalid_response"
-        case .overloaded: "http.overloaded"
+        case .overloaded(let resource): "http.overloaded.\(resource.rawValue)"
+        case .tooManyRequests: "http.too_many_requests"
         case .stopping: "http.stopping"
         case .unsupportedVersion: "http.unsupported_version"
         }
@@ -76,7 +88,7 @@ public enum HTTPFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether the same request can succeed later.
     public var isRetryable: Bool {
         switch self {
-        case .bodyTimeout, .overloaded, .stopping: true
+        case .bodyTimeout, .overloaded, .tooManyRequests, .stopping: true
         default: false
         }
     }
@@ -87,7 +99,7 @@ public enum HTTPFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// The answer used when no hook is configured: the code as plain text, with `Retry-After: 1` where it helps.
     public var plainResponse: HTTPResponse {
         var response = HTTPResponse.text(status, code + "\n")
-        if status == 503 { response.headers.append(("Retry-After", "1")) }
+        if status == 503 || status == 429 { response.headers.append(("Retry-After", "1")) }
         return response
     }
 }

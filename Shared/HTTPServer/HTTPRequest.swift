@@ -12,11 +12,14 @@ public struct HTTPRequest: Sendable {
     public var body: [UInt8]
     /// The numeric address of the peer (the reverse proxy's, if there is one).
     public var remoteAddress: String
+    /// Who is behind the peer, as the server's gatekeeper found; nil if nobody looked.
+    public var client: IPAddress?
 
     /// A request, for tests of handlers.
     public init(
         method: String, path: String, query: [(name: String, value: String)] = [],
-        headers: [(name: String, value: String)] = [], body: [UInt8] = [], remoteAddress: String = "127.0.0.1"
+        headers: [(name: String, value: String)] = [], body: [UInt8] = [], remoteAddress: String = "127.0.0.1",
+        client: IPAddress? = nil
     ) {
         self.method = method
         self.path = path
@@ -24,6 +27,7 @@ public struct HTTPRequest: Sendable {
         self.headers = headers
         self.body = body
         self.remoteAddress = remoteAddress
+        self.client = client
     }
 
     /// The value of the first field with this name, ASCII case ignored.

@@ -9,11 +9,13 @@ extension HTTPServer {
         public var threads: Int = 1
         /// Open connections; more wait in the kernel's backlog. 1,024 cost at most 48 MiB of buffers.
         public var maximumConnections: Int = 1_024
-        /// Open connections of one address, 0 = no limit. Set it to 0 behind a reverse proxy, which is one address.
+        /// Open connections of one address (of one /64 for IPv6), 0 = no limit; the gatekeeper may know exceptions.
         public var maximumConnectionsPerAddress: Int = 128
         /// Requests between their head and the end of their answer; more are refused with 503 before their body is
         /// read.
         public var maximumInFlight: Int = 512
+        /// The same for one client (one /64 for IPv6); more are refused with 429. 0 = no limit.
+        public var maximumInFlightPerAddress: Int = 0
         /// Body bytes announced by all requests in flight; more are refused with 503. 32 MiB leave a 64 MiB process
         /// room for copies.
         public var maximumBodyBytesInFlight: Int = 32 << 20
@@ -28,6 +30,11 @@ extension HTTPServer {
         public var bodyDeadline: Duration = .seconds(10)
         /// From the answer to its last byte being taken by the client.
         public var answerDeadline: Duration = .seconds(30)
+        /// How long a 429 is held back before it is told, see `HeldAnswers`; zero tells it at once. A second makes the 128
+        /// connections of one address cost 128 short answers a second.
+        public var refusalDelay: Duration = .seconds(1)
+        /// Decides who is let in at all.
+        public var gatekeeper: any Gatekeeper = OpenGate()
         /// Makes the answer to a request that the server itself refuses. Called on the event loop: it must not block.
         public var errorResponse: @Sendable (HTTPFailure) -> HTTPResponse = { $0.plainResponse }
 
@@ -42,8 +49,11 @@ extension HTTPServer {
             for (name, value) in positive where !(1...1_000_000).contains(value) {
                 throw .invalidSetting(name)
             }
-            guard (0...1_000_000).contains(maximumConnectionsPerAddress) else {
-                throw .invalidSetting("maximumConnectionsPerAddress")
+            for (name, value) in [
+                ("maximumConnectionsPerAddress", maximumConnectionsPerAddress),
+                ("maximumInFlightPerAddress", maximumInFlightPerAddress),
+            ] where !(0...1_000_000).contains(value) {
+                throw .invalidSetting(name)
             }
             guard maximumBodyBytesInFlight >= 0 else { throw .invalidSetting("maximumBodyBytesInFlight") }
             guard (1...HTTPServer.largestHeaderLimit).contains(headerLimit) else {
@@ -52,6 +62,7 @@ extension HTTPServer {
             let deadlines = [
                 ("headDeadline", headDeadline), ("bodyDeadline", bodyDeadline), ("answerDeadline", answerDeadline),
             ]
+            guard refusalDelay >= .zero, refusalDelay <= .seconds(60) else { throw .invalidSetting("refusalDelay") }
             for (name, value) in deadlines where value <= .zero || value > .seconds(3_600) {
                 throw .invalidSetting(name)
             }

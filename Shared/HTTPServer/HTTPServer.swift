@@ -36,6 +36,7 @@ public final class HTTPServer: Sendable {
                 core.watch.closeOverdue {
                     ResponseComposer.bytes(core.configuration.errorResponse(.bodyTimeout))
                 }
+                core.held.release(at: .now)
             }
         }
     }
@@ -65,11 +66,11 @@ public final class HTTPServer: Sendable {
             settings.is_ipv6 = $1 ? 1 : 0
             settings.threads = UInt32(configuration.threads)
             settings.connection_limit = UInt32(configuration.maximumConnections)
-            settings.per_address_limit = UInt32(configuration.maximumConnectionsPerAddress)
             // A second net behind the watch: it ends silent connections should the watch's thread be late.
             settings.timeout_seconds = UInt32(silence.components.seconds) * 2 + 1
             settings.connection_memory = connectionMemory
             settings.context = Unmanaged.passUnretained(core).toOpaque()
+            settings.accept = ServerCallbacks.accept
             settings.access = ServerCallbacks.access
             settings.completed = ServerCallbacks.completed
             settings.connection = ServerCallbacks.connection
@@ -85,6 +86,9 @@ public final class HTTPServer: Sendable {
     /// The number of requests between their head and the end of their answer.
     public var requestsInFlight: Int { core.admission.inFlight }
 
+    /// Body bytes that the requests in flight have announced.
+    public var bodyBytesInFlight: Int { core.admission.bodyBytesInFlight }
+
     /// The number of open connections.
     public var openConnections: Int { core.watch.count }
 
@@ -95,6 +99,7 @@ public final class HTTPServer: Sendable {
     public func stop(grace: Duration) {
         guard let daemon = daemon.withLock({ $0.take() }) else { return }
         core.admission.drain()
+        core.held.close()
         let listening = MHD_quiesce_daemon(daemon.pointer)
         if listening >= 0 { close(listening) }
         if !core.admission.drained.wait(for: grace) {

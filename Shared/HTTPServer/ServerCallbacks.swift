@@ -15,6 +15,13 @@ enum ServerCallbacks {
         return Unmanaged.passRetained(Exchange(target: bytes)).toOpaque()
     }
 
+    static let accept: MHD_AcceptPolicyCallback = { context, address, _ in
+        // Without an address (which TCP always has) nobody can be counted.
+        guard let context, let address, let peer = IPAddress(address) else { return .YES }
+        let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+        return core.admitsConnection(from: peer) ? .YES : .NO
+    }
+
     static let access: MHD_AccessHandlerCallback = {
         context, connection, url, method, version, upload, uploadSize, slot in
         guard let context, let connection, let uploadSize, let pointer = slot?.pointee else { return .NO }
@@ -40,7 +47,8 @@ enum ServerCallbacks {
         let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
         if event == .CONNECTION_NOTIFY_STARTED {
             core.watch.opened(
-                connection, socket: purser_mhd_socket(connection), within: core.configuration.headDeadline)
+                connection, socket: purser_mhd_socket(connection), peer: ServerCore.peer(of: connection),
+                within: core.configuration.headDeadline)
         } else {
             core.watch.closed(connection)
         }

@@ -18,6 +18,11 @@ final class ServerCore: Sendable {
     let handler: @Sendable (HTTPRequest) async -> HTTPResponse
     let admission: Admission
     let watch = ConnectionWatch()
+    let held: HeldAnswers
+
+    /// Longer bodies of refused requests are not read past, the connection is closed instead; 64 KiB is what a socket
+    /// holds anyway.
+    private static let longestIgnoredBody = 64 << 10
 
     init(
         configuration: HTTPServer.Configuration, bodyLimit: @escaping @Sendable (String, String) -> Int,
@@ -27,51 +32,104 @@ final class ServerCore: Sendable {
         self.bodyLimit = bodyLimit
         self.handler = handler
         admission = Admission(
-            maximumInFlight: configuration.maximumInFlight, maximumBodyBytes: configuration.maximumBodyBytesInFlight)
+            maximumInFlight: configuration.maximumInFlight, maximumPerAddress: configuration.maximumInFlightPerAddress,
+            maximumBodyBytes: configuration.maximumBodyBytesInFlight)
+        // A quarter of the connections: the rest stay for those who are answered.
+        held = HeldAnswers(limit: max(1, configuration.maximumConnections / 4))
+    }
+
+    /// Whether a new connection may stay. Several event loops may let one too many in each.
+    func admitsConnection(from peer: IPAddress) -> Bool {
+        configuration.gatekeeper.admitsConnection(
+            from: peer, open: watch.count(of: peer), limit: configuration.maximumConnectionsPerAddress)
     }
 
     /// - Returns: false to close the connection at once.
     func access(_ call: Call) -> Bool {
         switch call.exchange.step {
         case .head:
-            do throws(HTTPFailure) {
-                try begin(call)
-                return true
-            } catch {
-                return refuse(call, error)
-            }
+            return judge(call)
         case .receiving:
             return call.upload.isEmpty ? complete(call) : receive(call)
         case .answered(let response):
             return call.upload.isEmpty ? queue(response, call) : true
-        case .suspended, .closed:
+        case .woken(let response):
+            // libmicrohttpd repeats the call it was put to sleep in, the one for the head. An answer to that call would end
+            // the connection with the body unread, so it is given when the body has gone by.
+            call.exchange.goOn(with: response)
+            return true
+        case .suspended, .held, .closed:
             return false
         }
     }
 
     /// Judges the head and everything that can be refused before the body is read.
-    private func begin(_ call: Call) throws(HTTPFailure) {
+    private func judge(_ call: Call) -> Bool {
+        let peer = Self.peer(of: call.connection)
+        let head: RequestHead
+        do throws(HTTPFailure) {
+            head = try readHead(call)
+        } catch {
+            if let peer, !configuration.gatekeeper.answersUnreadableHead(from: peer) { return false }
+            return refuse(call, configuration.errorResponse(error))
+        }
+        var request = HTTPRequest(
+            method: head.method, path: head.target.path, query: head.target.query, headers: head.headers,
+            remoteAddress: peer?.description ?? "", client: peer)
+        var counted: IPAddress?
+        if let peer {
+            switch configuration.gatekeeper.judge(request, from: peer) {
+            case .refused(let response): return hold(response, call, head.framing)
+            case .admitted(let client, let isLimited):
+                request.client = client
+                counted = isLimited ? client : nil
+            }
+        }
+        do throws(HTTPFailure) {
+            try begin(call, request, head.framing, countedFor: counted)
+            return true
+        } catch .tooManyRequests {
+            return hold(configuration.errorResponse(.tooManyRequests), call, head.framing)
+        } catch {
+            return refuse(call, configuration.errorResponse(error))
+        }
+    }
+
+    private func readHead(_ call: Call) throws(HTTPFailure) -> RequestHead {
         guard
             let raw = HeadLayout.read(
                 call.connection, target: call.exchange.target, url: call.url, method: call.method,
                 version: call.version, fieldLimit: configuration.headerFieldLimit)
         else { throw .malformedRequest(.target) }
-        let head = try RequestHead(
+        return try RequestHead(
             raw, headerLimit: configuration.headerLimit, fieldLimit: configuration.headerFieldLimit)
-        let limit = max(0, bodyLimit(head.method, head.target.path))
-        let announced: Int
-        switch head.framing {
-        case .none: announced = 0
-        case .length(let length): announced = length
-        case .chunked: announced = limit
-        }
+    }
+
+    /// Lets the body come.
+    private func begin(
+        _ call: Call, _ request: HTTPRequest, _ framing: RequestHead.Framing, countedFor client: IPAddress?
+    ) throws(HTTPFailure) {
+        let limit = max(0, bodyLimit(request.method, request.path))
+        let announced = framing.announced ?? limit
         guard announced <= limit else { throw .bodyTooLarge(limit: limit) }
-        try admission.admit(call.exchange, bodyBytes: announced)
-        let request = HTTPRequest(
-            method: head.method, path: head.target.path, query: head.target.query, headers: head.headers,
-            remoteAddress: Self.peer(of: call.connection))
-        call.exchange.startReceiving(request, bodyLimit: limit, reservedBytes: announced)
+        try admission.admit(call.exchange, bodyBytes: announced, client: client)
+        call.exchange.startReceiving(
+            request, bodyLimit: limit, Exchange.Reservation(bodyBytes: announced, client: client))
         watch.expect(call.connection, within: configuration.bodyDeadline, readingBody: true)
+    }
+
+    /// Refuses a little later what came too often; at once, and for good, if there is no place to wait or the body is
+    /// more than is worth reading past.
+    private func hold(_ response: HTTPResponse, _ call: Call, _ framing: RequestHead.Framing) -> Bool {
+        let delay = configuration.refusalDelay
+        guard delay > .zero, let announced = framing.announced, announced <= Self.longestIgnoredBody,
+            held.add(call.exchange, response, until: .now + delay)
+        else { return refuse(call, response) }
+        // Nothing of the connection is read meanwhile; after it the body is read and thrown away.
+        watch.expect(call.connection, within: delay + configuration.bodyDeadline, readingBody: true)
+        guard !call.exchange.hold(call.connection) else { return true }
+        guard case .answered(let response) = call.exchange.step else { return false }
+        return refuse(call, response)
     }
 
     private func receive(_ call: Call) -> Bool {
@@ -106,8 +164,8 @@ final class ServerCore: Sendable {
         return true
     }
 
-    private func refuse(_ call: Call, _ failure: HTTPFailure) -> Bool {
-        var response = configuration.errorResponse(failure)
+    private func refuse(_ call: Call, _ response: HTTPResponse) -> Bool {
+        var response = response
         response.closesConnection = true
         return queue(response, call)
     }
@@ -132,13 +190,23 @@ final class ServerCore: Sendable {
     /// The request is over: answered, refused, or its client is gone.
     func completed(_ exchange: Exchange, on connection: OpaquePointer) {
         exchange.close()
-        if let bytes = exchange.takeReservation() { admission.leave(exchange, bodyBytes: bytes) }
+        if let reservation = exchange.takeReservation() { admission.leave(exchange, reservation) }
         watch.expect(connection, within: configuration.headDeadline)
     }
 
-    /// The numeric address of the other side; empty if it has none.
-    private static func peer(of connection: OpaquePointer) -> String {
-        guard let address = purser_mhd_client_address(connection) else { return "" }
-        return SocketAddress.text(of: address)
+    /// The address of the other side.
+    static func peer(of connection: OpaquePointer) -> IPAddress? {
+        purser_mhd_client_address(connection).flatMap { IPAddress($0) }
+    }
+}
+
+extension RequestHead.Framing {
+    /// Bytes of the body as far as they are known beforehand: nil for a chunked one.
+    fileprivate var announced: Int? {
+        switch self {
+        case .none: 0
+        case .length(let length): length
+        case .chunked: nil
+        }
     }
 }

@@ -12,6 +12,9 @@ public enum RequestError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The answer is of another kind or version than this program knows.
     case unreadableAnswer
 
+    /// The broker has raised an alarm: it takes nothing until memory or disk is free again.
+    static let blocked = RequestError.brokerUnavailable(reason: "it is blocked by an alarm")
+
     /// Stable, dotted.
     public var code: String {
         switch self {

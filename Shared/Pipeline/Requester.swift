@@ -31,7 +31,7 @@ public final class Requester: Sendable {
     private let replyQueue: String
     private let worker: Worker<OutgoingMessage, PublishOutcome>
     private let pending = PendingReplies()
-    private let isBlocked: BlockedFlag
+    private let blockedFlag: BlockedFlag
     private let isListening = Atomic<Bool>(false)
     private let stop = StopSignal()
     private let listener = Mutex<NamedThread?>(nil)
@@ -50,7 +50,7 @@ public final class Requester: Sendable {
         self.user = user
         replyQueue = Topology.replyQueue(user: user, boot: UUIDText.random())
         let blocked = BlockedFlag()
-        isBlocked = blocked
+        blockedFlag = blocked
         let pending = pending
         let name = "purser-\(user) requests"
         worker = Worker.start(
@@ -60,7 +60,7 @@ public final class Requester: Sendable {
                 // cannot answer either, and asking again is safe.
                 let outcomes = try publisher.publish(messages, whileWaiting: { blocked.isWaiting = true }) {
                     blocked.isWaiting = true
-                    pending.failAll(.brokerUnavailable(reason: "it is blocked by an alarm"))
+                    pending.failAll(.blocked)
                 }
                 blocked.isWaiting = false
                 return outcomes.map { .success($0) }
@@ -72,7 +72,10 @@ public final class Requester: Sendable {
     }
 
     /// Whether questions can be asked: both connections are open and the broker takes messages.
-    public var isReady: Bool { worker.isOpen && isListening.load(ordering: .relaxed) && !isBlocked.isWaiting }
+    public var isReady: Bool { worker.isOpen && isListening.load(ordering: .relaxed) && !isBlocked }
+
+    /// Whether the broker takes no messages now: it said so, or has confirmed nothing for a second.
+    public var isBlocked: Bool { blockedFlag.isWaiting }
 
     /// How many askers wait at present.
     public var waiting: Int { pending.count }
@@ -83,7 +86,7 @@ public final class Requester: Sendable {
     public func ask<Question: Message, Answer: Message>(
         _ question: Question, expecting answer: Answer.Type, context: Context
     ) async throws -> Answer {
-        if isBlocked.isWaiting { throw RequestError.brokerUnavailable(reason: "it is blocked by an alarm") }
+        if isBlocked { throw RequestError.blocked }
         guard isListening.load(ordering: .relaxed) else {
             throw RequestError.brokerUnavailable(reason: "the reply queue is not open")
         }
@@ -95,7 +98,12 @@ public final class Requester: Sendable {
         message.properties.isPersistent = Topology.isDurable(Question.type)
         let delivery = try await withCheckedThrowingContinuation { continuation in
             pending.add(context.correlationID, deadline: .now + context.patience, continuation)
-            Task { [message] in await publish(message, context.correlationID) }
+            // An alarm may have been told since the look above, before this asker could be told.
+            if isBlocked {
+                pending.fail(context.correlationID, .blocked)
+            } else {
+                Task { [message] in await publish(message, context.correlationID) }
+            }
         }
         return try Self.read(delivery, as: answer)
     }

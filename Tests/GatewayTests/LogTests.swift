@@ -95,7 +95,7 @@ import Testing
         _ = try await door.send("GET", "/api/wallet/balance")
         _ = try await door.send("GET", "/api/wallet/balance", token: .some(nil))
         _ = try await door.send("GET", "/nowhere")
-        _ = door.door.refuse(.overloaded)
+        _ = door.door.refuse(.overloaded(.requests))
         let text = door.metrics.render()
         for line in [
             #"purser_gateway_requests_total{route="/api/wallet/balance",status="2xx"} 1"#,

@@ -17,7 +17,7 @@ import Testing
             #expect((400...599).contains(row.status))
             #expect(!row.title.isEmpty)
             #expect(row.advice.hasSuffix("."))
-            #expect((row.retryAfterSeconds != nil) == [408, 503].contains(row.status))
+            #expect((row.retryAfterSeconds != nil) == [408, 429, 503].contains(row.status))
         }
     }
 
@@ -37,7 +37,8 @@ import Testing
         ("APPLE_TRANSACTION_VERIFY_FAILED", 422), ("APPLE_TRANSACTION_ID_EMPTY", 422),
         ("APPLE_PRODUCT_ID_EMPTY", 422), ("SPEND_DEADLINE_PASSED", 422), ("UNKNOWN_ASSET", 422),
         ("PURCHASE_PENDING", 503), ("UNDER_REVIEW", 503), ("SERVICE_BUSY", 503), ("MALFORMED_REQUEST", 400),
-        ("METHOD_NOT_ALLOWED", 405), ("PAYLOAD_TOO_LARGE", 413), ("UNSUPPORTED_MEDIA_TYPE", 415),
+        ("METHOD_NOT_ALLOWED", 405), ("PAYLOAD_TOO_LARGE", 413), ("TOO_MANY_REQUESTS", 429),
+        ("UNSUPPORTED_MEDIA_TYPE", 415),
     ])
     func `statuses are the decided ones`(_ code: String, _ status: Int) throws {
         let known = try #require(ProblemCode(rawValue: code))

@@ -65,7 +65,9 @@ import Testing
         (HTTPFailure.malformedRequest(.host), 400, "MALFORMED_REQUEST"), (.bodyTimeout, 408, "REQUEST_TIMEOUT"),
         (.bodyTooLarge(limit: 4_096), 413, "PAYLOAD_TOO_LARGE"),
         (.unsupportedContentEncoding, 415, "UNSUPPORTED_MEDIA_TYPE"), (.headersTooLarge, 431, "HEADERS_TOO_LARGE"),
-        (.invalidResponse, 500, "INTERNAL_ERROR"), (.overloaded, 503, "SERVICE_BUSY"), (.stopping, 503, "SERVICE_BUSY"),
+        (.invalidResponse, 500, "INTERNAL_ERROR"), (.overloaded(.requests), 503, "SERVICE_BUSY"),
+        (.overloaded(.bodyBytes), 503, "SERVICE_BUSY"), (.tooManyRequests, 429, "TOO_MANY_REQUESTS"),
+        (.stopping, 503, "SERVICE_BUSY"),
         (.unsupportedVersion, 505, "HTTP_VERSION_NOT_SUPPORTED"),
     ])
     func `what the server itself refuses is a problem too`(_ failure: HTTPFailure, _ status: Int, _ code: String) throws
@@ -76,6 +78,6 @@ import Testing
         #expect(response.code == code)
         #expect(response.header("Content-Type") == "application/problem+json")
         #expect(response.header("X-Request-Id") == (try response.json["requestId"]?.stringValue))
-        #expect((response.header("Retry-After") != nil) == [408, 503].contains(status))
+        #expect((response.header("Retry-After") != nil) == [408, 429, 503].contains(status))
     }
 }

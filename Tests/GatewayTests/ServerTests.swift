@@ -2,6 +2,7 @@ import HTTPClient
 import HTTPServer
 import JSON
 import Messages
+import Observability
 import Pipeline
 import Synchronization
 import TestSupport
@@ -11,12 +12,16 @@ import Testing
 
 /// The surface behind a real HTTP server: what the server refuses by itself speaks problem details too.
 @Suite struct ServerTests {
-    private static func start(_ door: TestDoor, maximumInFlight: Int = 16) throws -> HTTPServer {
-        var settings = try AppFolder().settings().settings
+    private static func start(
+        _ door: TestDoor, maximumInFlight: Int = 16, _ more: [String: String] = [:]
+    ) throws -> HTTPServer {
+        var settings = try AppFolder().settings(more).settings
         settings.port = 0
         settings.maximumInFlight = maximumInFlight
         return try HTTPServer.start(
-            settings.serverConfiguration(refuse: door.door.refuse),
+            settings.serverConfiguration(
+                refuse: door.door.refuse, gate: ClientGate(settings.limits, limited: { _ in }, refuse: door.door.refuse)
+            ),
             bodyLimit: { _, path in OrdersSurface.bodyLimit(path: path) }, handler: door.door.answer)
     }
 
@@ -85,8 +90,43 @@ import Testing
         #expect(second.status == 503)
         #expect(second.header("Retry-After") == "1")
         #expect(try JSONReader.parseObject(second.body)["code"] == "SERVICE_BUSY")
+        #expect(try JSONReader.parseObject(second.body)["reason"] == "requests")
+        #expect(door.metrics.render().contains("purser_gateway_limited_total{limit=\"requests\"} 1\n"))
         gate.open()
         #expect(try await first.status == 200)
+        try await Self.stop(server)
+    }
+
+    @Test func `an address that asks too often gets 429 with a problem, another behind the same proxy does not (S42)`()
+        async throws
+    {
+        let door = try TestDoor(Samples.everything)
+        let server = try Self.start(
+            door,
+            [
+                "PURSER_GATEWAY_TRUSTED_PROXIES": "127.0.0.1", "PURSER_GATEWAY_ADDRESS_RATE": "1",
+                "PURSER_GATEWAY_ADDRESS_BURST": "2",
+            ])
+        func send(_ address: String) async throws -> HTTPClientResponse {
+            try await Self.send(server, "GET", "/api/wallet/balance", more: [("X-Forwarded-For", address)])
+        }
+        for _ in 0..<2 { #expect(try await send("203.0.113.1").status == 200) }
+        let refused = try await send("1.2.3.4, 203.0.113.1")
+        #expect(refused.status == 429)
+        #expect(refused.header("Retry-After") == "1")
+        let body = try JSONReader.parseObject(refused.body)
+        #expect(body["code"] == "TOO_MANY_REQUESTS")
+        #expect(body["reason"] == "address_rate")
+        #expect(body["requestId"]?.stringValue == refused.header("X-Request-Id"))
+        #expect(try await send("203.0.113.2").status == 200)
+        #expect(door.asker.asked.count == 3)
+        let metrics = door.metrics.render()
+        #expect(metrics.contains("purser_gateway_limited_total{limit=\"address_rate\"} 1\n"))
+        #expect(metrics.contains(#"purser_gateway_requests_total{route="-",status="4xx"} 1"# + "\n"))
+        // The log names the client, not the proxy.
+        let addresses = try door.log.entries("request").map { $0["remote.address"]?.stringValue }
+        #expect(addresses == ["203.0.113.1", "203.0.113.1", "203.0.113.2"])
+        #expect(try door.log.entries("request refused").first?["http.failure"] == "limit.address_rate")
         try await Self.stop(server)
     }
 

@@ -12,8 +12,9 @@ import Testing
         #expect(problems.isEmpty)
         #expect(settings.address == "127.0.0.1")
         #expect(settings.port == 8_080)
-        #expect(settings.clientAddressHeader == nil)
-        let configuration = settings.serverConfiguration(refuse: { $0.plainResponse })
+        #expect(settings.limits.trustedProxies.isEmpty && settings.limits.unlimitedAddresses.isEmpty)
+        let gate = ClientGate(settings.limits, limited: { _ in }, refuse: { _, _ in HTTPResponse(status: 429) })
+        let configuration = settings.serverConfiguration(refuse: { $0.plainResponse }, gate: gate)
         #expect(configuration.maximumInFlight == settings.maximumInFlight)
         #expect(configuration.port == 8_080)
     }
@@ -21,6 +22,8 @@ import Testing
     @Test(arguments: [
         ["PURSER_GATEWAY_APPS": ""], ["PURSER_GATEWAY_APPS": "/nowhere"], ["PURSER_GATEWAY_HTTP_PORT": "65536"],
         ["PURSER_GATEWAY_MAXIMUM_IN_FLIGHT": "0"], ["PURSER_GATEWAY_HTTP_PROT": "80"],
+        ["PURSER_GATEWAY_TRUSTED_PROXIES": "proxy.example"], ["PURSER_GATEWAY_UNLIMITED_ADDRESSES": "10.0.0.1/8"],
+        ["PURSER_GATEWAY_ADDRESS_RATE": "-1"], ["PURSER_GATEWAY_USER_BURST": "0"],
     ])
     func `a missing, wrong or misspelt setting is a problem`(_ environment: [String: String]) throws {
         let problems = try AppFolder().settings(environment).problems
@@ -72,17 +75,6 @@ import Testing
             method: "GET", path: "/", headers: [("Authorization", "Bearer \(try TestTokens.make("clouds", .service))")])
         let verdict = Authenticator(now: { TestTokens.now }).judge(request, for: app, kind: .service)
         #expect(verdict == .refused(.invalidToken))
-    }
-
-    @Test(
-        arguments: [
-            (["203.0.113.9"], "203.0.113.9"), (["10.0.0.1, 203.0.113.9"], "203.0.113.9"),
-            (["2001:db8::1"], "2001:db8::1"),
-            (["a", "203.0.113.9"], "203.0.113.9"), (["203.0.113.9, <script>"], nil), ([""], nil), ([], nil),
-            ([String(repeating: "1", count: 46)], nil),
-        ] as [([String], String?)])
-    func `only the nearest proxy's word is taken for the client's address`(_ values: [String], _ address: String?) {
-        #expect(RequestTrace.address(values) == address)
     }
 
     @Test func `a client cannot name its own address unless a proxy is trusted`() async throws {

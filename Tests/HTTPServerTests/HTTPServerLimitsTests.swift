@@ -70,7 +70,7 @@ import Testing
             let answer = try surplus.answer()
             #expect(answer?.status == 503)
             #expect(answer?.has("Retry-After: 1") == true)
-            #expect(answer?.body == "http.overloaded\n")
+            #expect(answer?.body == "http.overloaded.requests\n")
             fixture.gate.open()
             for client in waiting { #expect(try client.answer()?.status == 200) }
             let next = try RawClient(port: fixture.port)

@@ -24,7 +24,8 @@ public final class RawClient {
     private var buffer: [UInt8] = []
 
     /// Connects to a port of this machine.
-    public init(port: UInt16, receiveBuffer: Int32? = nil) throws {
+    /// - Parameter source: the address it calls from; any of 127.0.0.0/8 is this machine.
+    public init(port: UInt16, from source: String? = nil, receiveBuffer: Int32? = nil) throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         if var receiveBuffer {
             setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
@@ -34,6 +35,15 @@ public final class RawClient {
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        if let source {
+            inet_pton(AF_INET, source, &address.sin_addr)
+            let bound = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            guard bound == 0 else { throw Failure(what: "bind: \(errno)") }
+        }
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
         let status = withUnsafePointer(to: &address) {

@@ -13,9 +13,20 @@ extension Problem {
         case .unsupportedContentEncoding: self.init(.unsupportedMediaType)
         case .headersTooLarge: self.init(ProblemCode.headersTooLarge)
         case .invalidResponse: self.init(.internalError)
-        case .overloaded, .stopping: self.init(.serviceBusy)
+        case .overloaded, .stopping:
+            self.init(.serviceBusy)
+            members.set("reason", .string(Limit(failure)?.rawValue ?? "stopping"))
+        case .tooManyRequests: self.init(.addressRequests, retryAfter: .seconds(1))
         case .unsupportedVersion: self.init(.unsupportedHTTPVersion)
         }
+    }
+
+    /// A client ran into its own limit; `retryAfter` is rounded up to whole seconds (RFC 9110 §10.2.3 knows no parts).
+    init(_ limit: Limit, retryAfter: Duration) {
+        self.init(ProblemCode.tooManyRequests)
+        members.set("reason", .string(limit.rawValue))
+        let (seconds, rest) = retryAfter.components
+        retryAfterSeconds = max(1, Int(clamping: seconds) + (rest > 0 ? 1 : 0))
     }
 
     /// The body, or `field` of it, is longer than `limit` bytes.
@@ -30,7 +41,9 @@ extension Problem {
     /// A question that got no answer. None of these lets a client finish a transaction; sending it again is safe.
     init(_ error: RequestError, isPurchase: Bool) {
         switch error {
-        case .brokerUnavailable, .overloaded: self.init(.serviceBusy)
+        case .brokerUnavailable, .overloaded:
+            self.init(.serviceBusy)
+            members.set("reason", .string(error.code))
         case .timedOut, .unreadableAnswer: self.init(isPurchase ? .purchasePending : .serviceBusy)
         case .parked: self.init(.underReview)
         }

@@ -11,6 +11,8 @@ struct Problem: Error, Sendable, Equatable {
     var members = JSONObject()
     /// Header fields, such as `Allow`.
     var headers: [Header] = []
+    /// Seconds until asking again makes sense, where it is known better than the catalogue knows it.
+    var retryAfterSeconds: Int?
     /// Whether the StoreKit transaction may be finished. Nil on answers that are about no purchase.
     var mayFinish: Bool?
 
@@ -48,7 +50,7 @@ struct Problem: Error, Sendable, Equatable {
         ]
         if let mayFinish { body.set("mayFinish", .bool(mayFinish)) }
         var fields = [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
-        if let seconds = entry.retryAfterSeconds {
+        if let seconds = retryAfterSeconds ?? entry.retryAfterSeconds {
             body.set("retryAfterSeconds", .integer(Int64(seconds)))
             fields.append(("Retry-After", String(seconds)))
         }

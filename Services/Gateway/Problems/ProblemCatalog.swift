@@ -61,6 +61,11 @@ enum ProblemCatalog {
             code: .unsupportedMediaType, status: 415, title: "Unsupported media type",
             advice: "Send the body as uncompressed UTF-8 JSON with Content-Type: application/json."),
         Entry(
+            code: .tooManyRequests, status: 429, title: "Too many requests",
+            advice: "The caller asks too often. Repeat the request after the time in Retry-After; repeating is safe.",
+            // The least; an answer says how long it takes until the limit has room.
+            retryAfterSeconds: 1),
+        Entry(
             code: .headersTooLarge, status: 431, title: "Header fields too large",
             advice: "Send fewer or shorter header fields."),
         Entry(

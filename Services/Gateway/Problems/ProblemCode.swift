@@ -16,6 +16,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case requestTimeout = "REQUEST_TIMEOUT"
     case payloadTooLarge = "PAYLOAD_TOO_LARGE"
     case unsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
+    case tooManyRequests = "TOO_MANY_REQUESTS"
     case headersTooLarge = "HEADERS_TOO_LARGE"
     case internalError = "INTERNAL_ERROR"
     case serviceBusy = "SERVICE_BUSY"

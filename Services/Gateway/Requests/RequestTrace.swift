@@ -27,7 +27,6 @@ struct RequestTrace: Sendable {
     /// What stands for the route of a request that has none.
     static let unknownRoute = "-"
     private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]
-    private static let addressBytes = Set("0123456789abcdefABCDEF.:".utf8)
     /// Longer ids of clients are cut: UUIDs have 36, W3C trace parents 55 characters.
     private static let longestClientID = 64
 
@@ -35,12 +34,11 @@ struct RequestTrace: Sendable {
     static func newID() -> String { UUIDText.random() }
 
     /// Begins the trace of `request`.
-    /// - Parameter addressHeader: the header in which a trusted proxy names the client, if there is one.
-    init(_ request: HTTPRequest, addressHeader: String? = nil) {
+    init(_ request: HTTPRequest) {
         id = Self.newID()
         method = Self.methods.contains(request.method) ? request.method : "OTHER"
         clientRequestID = request.header("X-Request-Id").flatMap(Self.sanitised)
-        remoteAddress = addressHeader.flatMap { Self.address(request.headerValues($0)) } ?? request.remoteAddress
+        remoteAddress = request.client?.description ?? request.remoteAddress
     }
 
     /// Visible ASCII only, cut to a sane length; nil if nothing is left.
@@ -48,18 +46,6 @@ struct RequestTrace: Sendable {
         let visible = text.utf8.lazy.filter { (0x21...0x7E).contains($0) }.prefix(longestClientID)
         let result = String(decoding: Array(visible), as: UTF8.self)
         return result.isEmpty ? nil : result
-    }
-
-    /// The last address of a list that grows on its way (X-Forwarded-For): the nearest proxy wrote it, those before it
-    /// are anybody's text. Nil unless it looks like an address.
-    static func address(_ values: [String]) -> String? {
-        guard let last = values.last?.split(separator: ",").last else { return nil }
-        let text = PlainText.trimmed(String(last))
-        // IPv6 with an embedded IPv4 address has 45 characters.
-        guard (2...45).contains(text.utf8.count),
-            text.utf8.allSatisfy({ addressBytes.contains($0) })
-        else { return nil }
-        return text
     }
 
     /// The fields of the access-log line: no query, no header, no body, no path.

@@ -38,7 +38,9 @@ extension Deployment {
         case .gateway:
             settings["HTTP_PORT"] = String(port("gateway"))
             settings["APPS"] = folder + "/apps"
-            settings["MAXIMUM_CONNECTIONS_PER_ADDRESS"] = "0"
+            // As infra/scripts/service: this machine plays proxies and own servers; other addresses are limited.
+            settings["TRUSTED_PROXIES"] = "127.0.0.1"
+            settings["UNLIMITED_ADDRESSES"] = "127.0.0.1"
         case .verification:
             settings["APPS"] = folder + "/apps"
             settings["ROOTS"] = folder + "/root.pem"

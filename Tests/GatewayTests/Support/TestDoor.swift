@@ -18,7 +18,7 @@ struct TestDoor {
 
     /// Answers by `script`, or by `other` if it is given.
     init(
-        asker other: (any Asker)? = nil,
+        asker other: (any Asker)? = nil, users: RateLimiter? = nil,
         _ script: @escaping ScriptedAsker.Script = { _, _ in throw RequestError.timedOut }
     ) throws {
         asker = ScriptedAsker(script)
@@ -40,8 +40,9 @@ struct TestDoor {
                 .init(hosts: ["clouds.example"], pathPrefix: "", app: clouds),
                 .init(hosts: ["clouds.example", "games.example"], pathPrefix: "/games", app: games),
             ]), router: surface.router, authenticator: Authenticator(now: { TestTokens.now }), security: security,
-            metrics: GatewayMetrics(metrics, routes: surface.endpoints.map(\.endpoint.route), waiting: { 0 }),
-            logger: logger)
+            metrics: GatewayMetrics(
+                metrics, routes: surface.endpoints.map(\.endpoint.route), waiting: { 0 }, isBlocked: { false }),
+            logger: logger, users: users)
     }
 
     /// Sends a request with a good login token of `clouds` unless told otherwise; `body` goes as JSON.
