@@ -1,4 +1,6 @@
 import AMQP
+import AppStoreSimulation
+import Postgres
 import TestSupport
 import Testing
 
@@ -87,6 +89,27 @@ import Testing
                 "appstore-simulator", [], ["PURSER_SIMULATOR_HTTP_PORT": "99999", "PURSER_SIMULATOR_STAET": "/tmp"])
             #expect(outcome.status == 2)
             for name in ["HTTP_PORT", "STATE must be set", "STAET"] { #expect(outcome.output.contains(name)) }
+        }
+    }
+
+    @Test func `an audit of a running deployment asks database and broker, and a spoiled balance ends it with 1 (R28)`()
+        async throws
+    {
+        try await onThread {
+            let deployment = try Deployment.start("audit", on: try Platform.shared())
+            defer { deployment.remove() }
+            let bought = try deployment.purchase("pyy_danbing_60", account: "anna")
+            var backend = try deployment.backend("anna")
+            #expect(try backend.verify(bought.signedTransactionInfo, orderNumber: nil).status == "GRANTED")
+            let clean = try deployment.run("purser", ["audit"], deployment.controlEnvironment)
+            #expect(clean.status == 0 && clean.output.contains("\nqueues: empty\n"), "\(clean.output)")
+            var superuser = try deployment.platform.connect(deployment.database)
+            _ = try superuser.query("UPDATE granting.accounts SET balance = balance + 1")
+            let spoiled = try deployment.run("purser", ["audit", "--json"], deployment.controlEnvironment)
+            #expect(spoiled.status == 1 && spoiled.output.contains("balance 61, ledger 60"), "\(spoiled.output)")
+            for secret in deployment.secrets.all + [Platform.rolePassword, "anna"] {
+                #expect(!(clean.output + spoiled.output).contains(secret))
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ import Testing
                 #expect(outcome.status == 0, "\(outcome.output)")
                 #expect(outcome.output.contains("expectations hold."))
             }
+            try Books(deployment: deployment).expectConsistent()
         }
     }
 

@@ -9,6 +9,8 @@ struct AuditScope: Sendable, Equatable {
         let time: Int64
         /// The last line of the ledger that is not new.
         let ledger: Int64
+        /// The last fact that is not new, by schema.
+        let facts: [String: Int64]
     }
 
     /// Nil: everything.
@@ -21,6 +23,13 @@ struct AuditScope: Sendable, Equatable {
     func new(_ column: String) -> String {
         guard let since else { return "true" }
         return "\(column) > to_timestamp(\(since.time) / 1000.0)"
+    }
+
+    /// Facts that are new: `column` is a fact's sequence number. What is new was announced in the same transaction, so its
+    /// fact is new, too.
+    func facts(_ column: String, in schema: String) -> String {
+        guard let since else { return "true" }
+        return "\(column) > \(since.facts[schema] ?? 0)"
     }
 
     /// Rows of wallets that changed: `column` is a customer.

@@ -1,4 +1,5 @@
 import Postgres
+import TestSupport
 import Testing
 
 /// What the database says, read as its superuser: the truth that answers are compared with.
@@ -64,9 +65,12 @@ struct Books {
             """, [])
     }
 
-    /// Everything adds up.
+    /// Everything adds up, and the operator's audit says so too.
     func expectConsistent(sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try wrongAccounts() == 0, sourceLocation: sourceLocation)
         #expect(try wrongGrants() == 0, sourceLocation: sourceLocation)
+        let audit = try deployment.run("purser", ["audit", "--full"], deployment.controlEnvironment)
+        let findings = audit.output.split(separator: "\n").filter { !$0.hasPrefix("ok ") }
+        #expect(audit.status == 0, "\(findings.joined(separator: "\n"))", sourceLocation: sourceLocation)
     }
 }

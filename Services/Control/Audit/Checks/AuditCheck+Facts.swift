@@ -8,7 +8,7 @@ extension AuditCheck {
 
     private static func told(_ type: String, in schema: String = "granting") -> Subject {
         Subject(type) { scope in
-            "SELECT count(*) AS count FROM \(schema).facts WHERE type = '\(type)' AND \(scope.new("created_at"))"
+            "SELECT count(*) AS count FROM \(schema).facts WHERE type = '\(type)' AND \(scope.facts("sequence", in: schema))"
         }
     }
 
@@ -25,10 +25,10 @@ extension AuditCheck {
             """
             SELECT c.key, c.revision, 'not announced' AS problem FROM (\(causes)) c
             WHERE \(newCauses(scope)) AND NOT EXISTS (SELECT FROM \(schema).facts f WHERE f.type = '\(type)'
-                AND f.key = c.key AND f.revision = c.revision AND f.cause = c.cause)
+                AND \(scope.facts("f.sequence", in: schema)) AND f.key = c.key AND f.revision = c.revision AND f.cause = c.cause)
             UNION ALL
             SELECT f.key, f.revision, 'announced, and not so' FROM \(schema).facts f
-            WHERE f.type = '\(type)' AND \(scope.new("f.created_at")) AND NOT EXISTS (SELECT FROM (\(causes)) c
+            WHERE f.type = '\(type)' AND \(scope.facts("f.sequence", in: schema)) AND NOT EXISTS (SELECT FROM (\(causes)) c
                 WHERE f.key = c.key AND f.revision = c.revision AND f.cause = c.cause)
             """
         }
@@ -81,11 +81,12 @@ extension AuditCheck {
         """
         SELECT e.environment || '/' || e.transaction_id AS key, e.message, 'not passed on' AS problem
         FROM verification.evidence e WHERE \(scope.new("e.verified_at")) AND NOT EXISTS (
-            SELECT FROM verification.facts f WHERE f.cause = e.message AND f.type = 'purchase.verified'
+            SELECT FROM verification.facts f WHERE \(scope.facts("f.sequence", in: "verification"))
+                AND f.cause = e.message AND f.type = 'purchase.verified'
                 AND f.key = e.environment || '/' || e.transaction_id)
         UNION ALL
         SELECT f.key, f.cause, 'passed on without evidence' FROM verification.facts f
-        WHERE f.type = 'purchase.verified' AND \(scope.new("f.created_at")) AND NOT EXISTS (
+        WHERE f.type = 'purchase.verified' AND \(scope.facts("f.sequence", in: "verification")) AND NOT EXISTS (
             SELECT FROM verification.evidence e WHERE e.environment || '/' || e.transaction_id = f.key)
         """
     }
@@ -105,7 +106,7 @@ extension AuditCheck {
             AND \(scope.purchases("t.environment", "t.transaction_id"))
         UNION ALL
         SELECT f.key, 'announced, and there is no such transaction' FROM granting.facts f
-        WHERE f.type = 'purchase.held' AND \(scope.new("f.created_at")) AND NOT EXISTS (
+        WHERE f.type = 'purchase.held' AND \(scope.facts("f.sequence", in: "granting")) AND NOT EXISTS (
             SELECT FROM granting.transactions t WHERE t.environment || '/' || t.transaction_id = f.key)
         """
     }
@@ -116,13 +117,13 @@ extension AuditCheck {
             "facts.ids.\(schema)",
             "every fact has the id that type, key, revision and cause make: no two copies differ",
             of: Subject("facts") { scope in
-                "SELECT count(*) AS count FROM \(schema).facts WHERE \(scope.new("created_at"))"
+                "SELECT count(*) AS count FROM \(schema).facts WHERE \(scope.facts("sequence", in: schema))"
             }, keys: ["id", "type", "key"]
         ) { scope in
             """
             SELECT f.id, f.type, f.key, 'the id is not that of this fact' AS problem
             FROM (SELECT *, substring(sha256(convert_to(concat_ws(E'\\n', type, key, revision, cause), 'UTF8')) FOR 16) AS digest
-                FROM \(schema).facts WHERE \(scope.new("created_at"))) f
+                FROM \(schema).facts WHERE \(scope.facts("sequence", in: schema))) f
             WHERE f.id <> encode(set_byte(set_byte(f.digest, 6, get_byte(f.digest, 6) & 15 | 128),
                 8, get_byte(f.digest, 8) & 63 | 128), 'hex')::uuid
             """

@@ -36,9 +36,8 @@ extension AuditCheck {
         WHERE \(scope.new("e.verified_at")) AND sha256(e.payload) <> e.payload_hash
         UNION ALL
         SELECT e.environment, e.transaction_id, e.signed_date, format('header %s is not the one that was verified', h.id)
-        FROM verification.headers h JOIN LATERAL (SELECT * FROM verification.evidence WHERE header = h.id LIMIT 1) e
-            ON true
-        WHERE sha256(convert_to(h.segment, 'UTF8')) <> h.digest
+        FROM verification.headers h JOIN verification.evidence e ON e.header = h.id
+        WHERE \(scope.new("e.verified_at")) AND sha256(convert_to(h.segment, 'UTF8')) <> h.digest
         """
     }
 

@@ -16,19 +16,19 @@ extension AuditCheck {
         keys: ["environment", "transaction_id"]
     ) { scope in
         """
-        SELECT g.environment, g.transaction_id,
-            format('share taken %s, newest statement %s', g.applied_share, coalesce(n.share::text, 'missing')) AS problem
+        SELECT n.environment, n.transaction_id,
+            format('share taken %s, newest statement %s', n.applied_share, coalesce(n.share::text, 'missing')) AS problem
         FROM (SELECT g.environment, g.transaction_id, g.applied_share, t.revoked_share AS share
             FROM granting.grants g LEFT JOIN granting.transactions t USING (environment, transaction_id)
             WHERE g.kind <> 'non_consumable' AND \(scope.purchases("g.environment", "g.transaction_id"))
             UNION ALL
-            SELECT g.environment, g.transaction_id, g.applied_share, n.revoked_share
-            FROM granting.grants g LEFT JOIN LATERAL (SELECT t.revoked_share FROM granting.transactions t
-                WHERE t.environment = g.environment AND t.original_transaction_id = g.original_transaction_id
-                    AND t.owner = g.customer
-                ORDER BY t.signed_date DESC, t.revoked_share DESC, t.payload_hash COLLATE "C" DESC LIMIT 1) n ON true
-            WHERE g.kind = 'non_consumable' AND \(scope.wallets("g.customer"))) n
-        JOIN granting.grants g USING (environment, transaction_id)
+            (SELECT DISTINCT ON (g.environment, g.transaction_id) g.environment, g.transaction_id, g.applied_share,
+                t.revoked_share
+            FROM granting.grants g LEFT JOIN granting.transactions t ON t.environment = g.environment
+                AND t.original_transaction_id = g.original_transaction_id AND t.owner = g.customer
+            WHERE g.kind = 'non_consumable' AND \(scope.wallets("g.customer"))
+            ORDER BY g.environment, g.transaction_id, t.signed_date DESC, t.revoked_share DESC,
+                t.payload_hash COLLATE "C" DESC)) n
         WHERE n.applied_share IS DISTINCT FROM n.share
             -- A reversal that would overflow the account waits for the next statement.
             AND NOT EXISTS (SELECT FROM granting.lots l JOIN granting.accounts a USING (customer, asset)
