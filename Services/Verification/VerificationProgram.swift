@@ -19,7 +19,10 @@ enum VerificationProgram: ServiceProgram {
     }
 
     static var migrations: [Migration] {
-        Migration.embedded([(name: "V001_evidence.sql", bytes: PackageResources.V001_evidence_sql)])
+        Migration.embedded([
+            ("V001_evidence.sql", PackageResources.V001_evidence_sql),
+            ("V002_append_only.sql", PackageResources.V002_append_only_sql),
+        ])
     }
 
     static func readSettings(_ reader: inout SettingsReader) -> Settings {

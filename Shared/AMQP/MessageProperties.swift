@@ -3,7 +3,7 @@
 public struct MessageProperties: Sendable, Equatable {
     /// Identifies the message; copies of one message share it.
     public var messageID: String?
-    /// The kind of message, equal to its routing key on `purser`.
+    /// The kind of message, equal to the routing key it was first published with.
     public var type: String?
     /// Ties an answer to its request.
     public var correlationID: String?

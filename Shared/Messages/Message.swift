@@ -5,7 +5,7 @@ import FoundationEssentials
 /// Everything about the message that is not its content (id, causation, correlation, app, environment, time) travels
 /// in the AMQP properties and headers; see ``MessageHeader``.
 public protocol Message: Codable, Sendable, Equatable {
-    /// The routing key on the `purser` exchange and the AMQP `type` property.
+    /// The routing key on the sayer's exchange and the AMQP `type` property.
     static var type: MessageType { get }
     /// Raised when a field changes its meaning; adding an optional field does not raise it.
     static var version: Int { get }

@@ -1,15 +1,16 @@
 /// Every exchange, queue, binding, policy and permission of Purser, in one place.
 ///
-///     clients ─▶ purser (topic) ─▶ <service>.<work> (quorum) ─dead letters─▶ purser.parked (topic) ─▶ <queue>.parked
+///     <user>  ─▶ purser.from.<user> (topic) ─▶ <service>.<work> (quorum) ─dead letters─▶ purser.parked ─▶ <queue>.parked
 ///     lanes   ─▶ purser.retry (topic, "<delay>.<queue>") ─▶ retry.<delay> (quorum, TTL) ─▶ purser.return ─▶ <queue>
 ///     lanes   ─▶ purser.replies (direct) ─▶ one exclusive queue per gateway boot
-///     facts   ─▶ purser ─▶ purser.facts (stream)
+///     granting's facts ─▶ purser.from.granting ─▶ purser.facts (stream)
+///
+/// Everybody speaks on an exchange of its own, and a queue is bound only to the exchanges of those who may say what it
+/// takes: so who said it does not depend on routing keys, which the broker checks incompletely (see TopologyAccess).
 ///
 /// Work queues take limits by policy (changeable while it runs); what can never change is an argument.
 /// `purser topology` prints it as a RabbitMQ definitions file; scripts and tests import exactly that.
 public enum Topology {
-    /// Facts and requests.
-    public static let purser = "purser"
     /// Delayed retries, key `<delay>.<queue>`.
     public static let retry = "purser.retry"
     /// Where delayed messages come back through; internal, nobody can publish to it.
@@ -68,6 +69,8 @@ public enum Topology {
         public let types: [MessageType]
         /// Where what a lane gives up on goes.
         public var parkedName: String { "\(name).parked" }
+        /// Whether what it holds must not be lost: all but questions.
+        public var isWork: Bool { if case .work = durability { true } else { false } }
     }
 
     /// Purchases to verify.
@@ -92,6 +95,9 @@ public enum Topology {
         verificationPurchases, grantingPurchases, grantingWallet, grantingCommands, grantingQueries,
     ]
 
+    /// The queues whose messages are retried, parked and replayed.
+    public static var workQueues: [Queue] { queues.filter(\.isWork) }
+
     /// Facts copied to the stream: no payloads, no personal data.
     public static let streamedFacts: [MessageType] = [
         .purchaseGranted, .purchaseHeld, .purchaseClawedBack, .orderCreated, .spendDecided, .catalogImported,
@@ -106,8 +112,6 @@ public enum Topology {
 extension Topology {
     /// Whether messages of `type` must survive a restart of the broker: all but questions.
     public static func isDurable(_ type: MessageType) -> Bool {
-        queues.contains { queue in
-            if case .work = queue.durability { queue.types.contains(type) } else { false }
-        }
+        workQueues.contains { $0.types.contains(type) }
     }
 }

@@ -1,4 +1,10 @@
 /// Who may say what: one broker user per executable, everything not named here is refused.
+///
+/// A user is kept to its exchanges by their names alone. Routing keys are a second net with holes: RabbitMQ 3.10 looks at
+/// the key of a message but not at those in its headers `CC` and `BCC`, and not at all at what a queue or exchange sends
+/// on. An asker may make queues, so also exchanges, of its own names, and could send any key from there (by
+/// dead-lettering, as alternate exchange, by a binding) to every exchange it may write. Hence an exchange a user, and
+/// nothing but that user's messages behind it. Messages that came back by `purser.retry` are checked by the lane.
 extension Topology {
     /// A broker user and what it may do.
     public struct Access: Sendable {
@@ -14,6 +20,16 @@ extension Topology {
         public let answers: Bool
         /// Whether it may look into parked queues and send their messages back by the retry ladder.
         public let operates: Bool
+        /// Where it says them: an exchange that nobody else may write.
+        public var exchange: String { Topology.exchange(of: user) }
+    }
+
+    /// The exchange on which `user` speaks.
+    public static func exchange(of user: String) -> String { "purser.from.\(user)" }
+
+    /// The exchanges over which messages of `type` come: one for each user that may say it.
+    public static func exchanges(saying type: MessageType) -> [String] {
+        accesses.filter { $0.says.contains(type) }.map(\.exchange)
     }
 
     /// The gateway: requests of clients, nothing else.

@@ -142,11 +142,14 @@ struct Definitions: Encodable {
 
     private static func exchanges(virtualHost: String) -> [Exchange] {
         [
-            (Topology.purser, "topic", false), (Topology.retry, "topic", false), (Topology.parked, "topic", false),
+            (Topology.retry, "topic", false), (Topology.parked, "topic", false),
             (Topology.returning, "topic", true), (Topology.replies, "direct", false),
         ].map {
             Exchange(name: $0.0, vhost: virtualHost, type: $0.1, internal: $0.2)
         }
+            + Topology.accesses.map {
+                Exchange(name: $0.exchange, vhost: virtualHost, type: "topic", internal: false)
+            }
     }
 
     private static func queues(virtualHost: String) -> [Queue] {
@@ -185,16 +188,19 @@ struct Definitions: Encodable {
         func bind(_ source: String, _ key: String, _ queue: String) {
             bindings.append(Binding(source: source, vhost: virtualHost, destination: queue, routingKey: key))
         }
+        func say(_ type: MessageType, _ queue: String) {
+            for exchange in Topology.exchanges(saying: type) { bind(exchange, type.rawValue, queue) }
+        }
         for queue in Topology.queues {
-            for type in queue.types { bind(Topology.purser, type.rawValue, queue.name) }
-            guard case .work = queue.durability else { continue }
+            for type in queue.types { say(type, queue.name) }
+            guard queue.isWork else { continue }
             bind(Topology.parked, queue.name, queue.parkedName)
             bind(Topology.returning, "*.\(queue.name)", queue.name)
         }
         for delay in Topology.RetryDelay.allCases {
             bind(Topology.retry, "\(delay.rawValue).#", "retry.\(delay.rawValue)")
         }
-        for type in Topology.streamedFacts { bind(Topology.purser, type.rawValue, Topology.factsStream) }
+        for type in Topology.streamedFacts { say(type, Topology.factsStream) }
         return bindings
     }
 }
@@ -202,7 +208,7 @@ struct Definitions: Encodable {
 extension Topology.Access {
     fileprivate func permission(virtualHost: String) -> Definitions.Permission {
         let replyQueues = "\(Topology.escaped(user))\\.replies\\..+"
-        var writes = [Topology.escaped(Topology.purser)]
+        var writes = [Topology.escaped(exchange)]
         var readable = reads.map { Topology.escaped($0.name) }
         if answers { writes.append(Topology.escaped(Topology.replies)) }
         if !reads.isEmpty { writes += [Topology.retry, Topology.parked].map(Topology.escaped) }
@@ -213,7 +219,7 @@ extension Topology.Access {
         }
         if operates {
             writes.append(Topology.escaped(Topology.retry))
-            readable += Topology.queues.map { Topology.escaped($0.parkedName) }
+            readable += Topology.workQueues.map { Topology.escaped($0.parkedName) }
         }
         return Definitions.Permission(
             user: user, vhost: virtualHost, configure: asks ? "^(\(replyQueues))$" : "^$",
@@ -223,15 +229,19 @@ extension Topology.Access {
 
     /// A record for every topic exchange: a missing one would mean "everything allowed".
     fileprivate func topicPermissions(virtualHost: String) -> [Definitions.TopicPermission] {
-        let work = reads.filter { if case .work = $0.durability { true } else { false } }.map(\.name)
+        let work = reads.filter(\.isWork).map(\.name)
         let back = work.flatMap { queue in Topology.RetryDelay.allCases.map { $0.routingKey(for: queue) } }
-        let replay = operates ? Topology.queues.map { Topology.RetryDelay.seconds5.routingKey(for: $0.name) } : []
-        let writes = [
-            (Topology.purser, Topology.exactly(says.map(\.rawValue))),
-            (Topology.retry, Topology.exactly(back + replay)),
-            (Topology.parked, Topology.exactly(work)),
-            (Topology.returning, "^$"),
-        ]
+        let replay =
+            operates ? Topology.workQueues.map { Topology.RetryDelay.seconds5.routingKey(for: $0.name) } : []
+        let speaking = Topology.accesses.map { access in
+            (access.exchange, access.user == user ? Topology.exactly(says.map(\.rawValue)) : "^$")
+        }
+        let writes =
+            speaking + [
+                (Topology.retry, Topology.exactly(back + replay)),
+                (Topology.parked, Topology.exactly(work)),
+                (Topology.returning, "^$"),
+            ]
         return writes.map {
             Definitions.TopicPermission(user: user, vhost: virtualHost, exchange: $0.0, write: $0.1, read: "^$")
         }

@@ -13,6 +13,7 @@ package enum Envelope {
         guard let typeName = properties.type else { return .failure(.type) }
         let type = MessageType(rawValue: typeName)
         guard queue.types.contains(type) else { return .failure(.unexpectedType) }
+        guard isAddressed(delivery, type, to: queue) else { return .failure(.misrouted) }
         guard let version = integer(HeaderName.schemaVersion, properties), version > 0, version < 1_000 else {
             return .failure(.version)
         }
@@ -28,6 +29,16 @@ package enum Envelope {
             environment: environment.flatMap { StoreEnvironment(rawValue: $0) }, replyTo: properties.replyTo,
             attempt: Int(min(max(0, integer(HeaderName.attempt, properties) ?? 0), highestAttempt)))
         return .success(Incoming(header: header, body: delivery.body, isRedelivered: delivery.isRedelivered))
+    }
+
+    /// Whether the exchange and key it came with lead from somebody who may say it to this queue. The broker checks rights
+    /// for this key only: one that came here by a further key in its header `CC` shows another one.
+    private static func isAddressed(_ delivery: Delivery, _ type: MessageType, to queue: Topology.Queue) -> Bool {
+        let key = delivery.routingKey
+        if delivery.exchange == Topology.returning {
+            return Topology.RetryDelay.allCases.contains { $0.routingKey(for: queue.name) == key }
+        }
+        return key == type.rawValue && Topology.exchanges(saying: type).contains(delivery.exchange)
     }
 
     /// Attempts are counted no further: during an outage a message goes round for as long as it lasts, and a header that
@@ -55,6 +66,8 @@ package enum Envelope {
         case type = "message.type_missing"
         /// A type that its queue does not take.
         case unexpectedType = "message.type_unexpected"
+        /// Came by a way that its type has not.
+        case misrouted = "message.misrouted"
         /// No schema version, or one that cannot be.
         case version = "message.version_unknown"
         /// Not one of Apple's two.
@@ -71,15 +84,15 @@ package enum Envelope {
             correlationID: fact.correlationID, causationID: fact.cause, app: fact.app, environment: fact.environment,
             replyTo: Topology.streamedFacts.contains(fact.type) ? nil : replyTo)
         return message(
-            header, body: fact.body, exchange: Topology.purser, routingKey: fact.type.rawValue, service: service,
-            isMandatory: !Topology.queues(accepting: fact.type).isEmpty)
+            header, body: fact.body, exchange: Topology.exchange(of: service), routingKey: fact.type.rawValue,
+            service: service, isMandatory: !Topology.queues(accepting: fact.type).isEmpty)
     }
 
-    /// A request on its way to the service that decides it.
+    /// A request of the user `service` on its way to whoever decides it.
     static func request(_ header: MessageHeader, body: [UInt8], service: String) -> OutgoingMessage {
         message(
-            header, body: body, exchange: Topology.purser, routingKey: header.type.rawValue, service: service,
-            isMandatory: true)
+            header, body: body, exchange: Topology.exchange(of: service), routingKey: header.type.rawValue,
+            service: service, isMandatory: true)
     }
 
     /// An answer, if anybody waits for one. Transient, not mandatory, never holding back an acknowledgement.

@@ -20,7 +20,7 @@ enum Reachability {
             var results = [CheckResult(subject)]
             for queue in Topology.queues where queue.name.hasPrefix(service + ".") {
                 results.append(checkQueue(queue.name, &inspector))
-                if case .work = queue.durability { results.append(checkQueue(queue.parkedName, &inspector)) }
+                if queue.isWork { results.append(checkQueue(queue.parkedName, &inspector)) }
             }
             inspector.close()
             return results

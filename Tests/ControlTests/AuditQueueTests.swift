@@ -36,7 +36,7 @@ import Testing
                 lost.lines.contains { $0.contains("FAIL  purchases.seen  2 verified") && $0.contains("at least 2") })
 
             let message = OutgoingMessage(
-                exchange: Topology.purser, routingKey: "purchase.verified",
+                exchange: Topology.exchange(of: "verification"), routingKey: "purchase.verified",
                 properties: MessageProperties(type: "purchase.verified"), body: Array("{}".utf8))
             _ = try broker.publish([message])
             let one = audited.audit("--grace", "0", settings: settings)
@@ -80,7 +80,7 @@ import Testing
             let path = "/tmp/purser-audit-\(UInt64.random(in: 0 ... .max)).json"
             _ = try audited.verify([AuditedDatabase.statement("1")], by: nil)
             let message = OutgoingMessage(
-                exchange: Topology.purser, routingKey: "purchase.verified",
+                exchange: Topology.exchange(of: "verification"), routingKey: "purchase.verified",
                 properties: MessageProperties(type: "purchase.verified"), body: Array("{}".utf8))
             _ = try broker.publish([message])
             let settings = ["PURSER_CONTROL_AMQP_URL": url]

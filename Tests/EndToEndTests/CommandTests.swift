@@ -67,7 +67,7 @@ import Testing
             #expect(outcome.output.contains("PURSER_\(service.rawValue.uppercased())_LOG_LEVEL=debug"))
             #expect(outcome.output.contains("AMQP_URL=***"))
             for secret in deployment.secrets.all { #expect(!outcome.output.contains(secret)) }
-            #expect(!outcome.output.contains(Platform.rolePassword))
+            #expect(!outcome.output.contains(deployment.platform.rolePassword("purser_granting")))
         }
     }
 

@@ -1,3 +1,4 @@
+import AppStoreSimulation
 import TestSupport
 import Testing
 
@@ -40,13 +41,9 @@ import Testing
             let outcome = try deployment.run(
                 "purser-drills", ["token", "drill-anna"], ["PURSER_DRILL_APPS": deployment.folder + "/apps"])
             #expect(outcome.status == 0)
-            let answer = try Command.run(
-                "/usr/bin/curl",
-                [
-                    "-s", "-H", "Authorization: Bearer " + outcome.output.split(separator: "\n")[0],
-                    deployment.gateway + "/api/wallet/balance",
-                ])
-            #expect(answer == #"{"danbing":0,"timeMinutes":0}"#)
+            let token = try #require(outcome.output.split(separator: "\n").first)
+            var backend = try BackendClient(base: deployment.gateway, token: String(token))
+            #expect(try backend.balance() == ["danbing": 0, "timeMinutes": 0])
         }
     }
 }

@@ -15,11 +15,13 @@ import Testing
         }
     }
 
-    @Test func `only verification can say that a purchase is verified`() {
-        let speakers = definitions.topicPermissions.filter {
-            $0.exchange == Topology.purser && (try? Regex($0.write)).map { "purchase.verified".contains($0) } ?? true
+    @Test func `only verification can say that a purchase is verified`() throws {
+        let ways = definitions.bindings.filter { "purchase.verified".contains($0.routingKey) }
+        #expect(ways.map(\.source) == [Topology.exchange(of: "verification")])
+        let writers = try definitions.permissions.filter {
+            Topology.exchange(of: "verification").contains(try Regex($0.write))
         }
-        #expect(speakers.map(\.user) == ["verification"])
+        #expect(writers.map(\.user) == ["verification"])
     }
 
     @Test func `nobody may write the default exchange or the returning exchange`() throws {
@@ -38,7 +40,7 @@ import Testing
 
     @Test func `each queue of work dead-letters to its own parking queue, never back to work`() throws {
         for queue in Topology.queues {
-            guard case .work = queue.durability else { continue }
+            guard queue.isWork else { continue }
             let policy = try #require(definitions.policies.first { $0.name == queue.name })
             #expect(policy.definition["dead-letter-exchange"] == .text(Topology.parked))
             #expect(policy.definition["dead-letter-routing-key"] == .text(queue.name))
@@ -55,7 +57,7 @@ import Testing
 
     @Test func `a delayed message comes back to its one queue`() {
         for queue in Topology.queues {
-            guard case .work = queue.durability else { continue }
+            guard queue.isWork else { continue }
             let back = definitions.bindings.filter { $0.source == Topology.returning && $0.destination == queue.name }
             #expect(back.map(\.routingKey) == ["*.\(queue.name)"])
         }
@@ -78,7 +80,7 @@ import Testing
 
     @Test func `an operator may replay to every queue and say requests only`() throws {
         let topics = definitions.topicPermissions.filter { $0.user == "control" }
-        let says = try #require(topics.first { $0.exchange == Topology.purser })
+        let says = try #require(topics.first { $0.exchange == Topology.exchange(of: "control") })
         #expect(!"purchase.verified".contains(try Regex(says.write)))
         #expect(!"purchase.submitted".contains(try Regex(says.write)))
         let replays = try Regex(try #require(topics.first { $0.exchange == Topology.retry }).write)

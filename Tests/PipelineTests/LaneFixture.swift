@@ -26,7 +26,7 @@ final class LaneFixture: Sendable {
             try await LaneStage.make(suite: name, name: "lane", queue: Topology.grantingCommands, script: schema))
     }
 
-    private static let schema = """
+    static let schema = """
         CREATE SCHEMA granting;
         CREATE TABLE granting.facts (sequence bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id uuid NOT NULL UNIQUE,
             cause uuid NOT NULL, key text NOT NULL, revision bigint NOT NULL, type text NOT NULL,
@@ -76,7 +76,7 @@ final class LaneFixture: Sendable {
             occurredAt: WallClock.milliseconds, correlationID: "correlation-\(word)", replyTo: replyTo)
         let body = try MessageCoding.encode(
             PurchaseRedriveRequested(transactionID: TransactionID(word), environment: .sandbox))
-        return Envelope.request(header, body: body, service: "test")
+        return Envelope.request(header, body: body, service: "granting")
     }
 
     /// The tally and the number of deeds; equal unless something happened twice.

@@ -111,7 +111,8 @@ import Testing
             headers: [HeaderName.schemaVersion: 1, HeaderName.attempt: .int64(.max)])
         func attempt() throws -> Int {
             let delivery = Delivery(
-                tag: 1, exchange: "purser", routingKey: "k", isRedelivered: false, properties: properties, body: [])
+                tag: 1, exchange: "purser.from.gateway", routingKey: "purchase.submitted", isRedelivered: false,
+                properties: properties, body: [])
             return try Envelope.read(delivery, from: Topology.verificationPurchases).get().header.attempt
         }
         #expect(try attempt() < .max)

@@ -13,7 +13,8 @@ import Testing
         async throws
     {
         let fixture = try await LaneFixture.make("ask_alarm")
-        let requester = Requester.start(user: "gateway", broker: fixture.broker.endpoint, logger: .silent)
+        // Granting, since only it may say what is asked here.
+        let requester = Requester.start(user: "granting", broker: fixture.broker.endpoint, logger: .silent)
         let stop = StopSignal()
         let lane = fixture.lane(stop: stop)
         try await eventually("answered") { (try? await Self.ask(requester, "1", .seconds(5))) != nil }

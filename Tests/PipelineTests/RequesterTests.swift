@@ -10,6 +10,9 @@ import Testing
 
 /// Questions over the real broker: answered, parked, unanswered, and with the broker going away.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct RequesterTests {
+    /// Who may say what is asked here.
+    private static let user = "granting"
+
     private func withRequester(
         _ name: String, endpoint change: (inout AMQPEndpoint) -> Void = { _ in },
         _ body: (Requester, LaneFixture) async throws -> Void
@@ -17,7 +20,7 @@ import Testing
         let fixture = try await LaneFixture.make(name)
         var endpoint = fixture.broker.endpoint
         change(&endpoint)
-        let requester = Requester.start(user: "gateway", broker: endpoint, logger: .silent)
+        let requester = Requester.start(user: Self.user, broker: endpoint, logger: .silent)
         try await eventually("the requester is ready") { () async in requester.isReady }
         do {
             try await body(requester, fixture)
@@ -121,7 +124,7 @@ import Testing
         defer { proxy.close() }
         var endpoint = fixture.broker.endpoint
         (endpoint.host, endpoint.port) = ("127.0.0.1", proxy.port)
-        let requester = Requester.start(user: "gateway", broker: endpoint, logger: .silent)
+        let requester = Requester.start(user: Self.user, broker: endpoint, logger: .silent)
         let stop = StopSignal()
         let lane = fixture.lane(stop: stop)
         try await eventually("ready") { () async in requester.isReady }

@@ -18,8 +18,10 @@ public enum Command {
 
     /// Runs `program` (a path) with `arguments`; throws unless it exits with 0.
     @discardableResult
-    public static func run(_ program: String, _ arguments: [String]) throws -> String {
-        let outcome = try capture(program, arguments)
+    public static func run(
+        _ program: String, _ arguments: [String], environment: [String: String]? = nil
+    ) throws -> String {
+        let outcome = try capture(program, arguments, environment: environment)
         guard outcome.status == 0 else {
             let line = ([program] + arguments).joined(separator: " ")
             throw Failure(description: "\(line) exited with \(outcome.status): \(outcome.output)")
@@ -28,7 +30,12 @@ public enum Command {
     }
 
     /// Runs `program` (a path) with `arguments` and reports how it ended.
-    public static func capture(_ program: String, _ arguments: [String]) throws -> Outcome {
+    ///
+    /// - Parameter environment: exactly these variables, and PATH; nil hands on our own. Secrets belong here, never into
+    ///   `arguments`, which everybody on the machine can read.
+    public static func capture(
+        _ program: String, _ arguments: [String], environment: [String: String]? = nil
+    ) throws -> Outcome {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Failure(description: "no pipe for \(program)") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -40,9 +47,15 @@ public enum Command {
         posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
+        var variables: [UnsafeMutablePointer<CChar>?] =
+            (environment ?? [:]).map { strdup("\($0.key)=\($0.value)") } + [strdup("PATH=/usr/bin:/bin"), nil]
+        defer { for variable in variables { free(variable) } }
         var child = pid_t()
-        let spawned = SpawnAttributes.withNoBlockedSignals {
-            posix_spawn(&child, program, &actions, $0, &words, environ)
+        let spawned = SpawnAttributes.withNoBlockedSignals { attributes in
+            guard environment != nil else {
+                return posix_spawn(&child, program, &actions, attributes, &words, environ)
+            }
+            return posix_spawn(&child, program, &actions, attributes, &words, &variables)
         }
         close(ends[1])
         defer { close(ends[0]) }

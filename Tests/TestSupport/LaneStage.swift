@@ -81,7 +81,7 @@ public final class LaneStage: Sendable {
         let says = Topology.accesses.filter { $0.user == service }.flatMap(\.says)
         // Without what the service says to this very queue: tests say that too.
         for type in says where !queue.types.contains(type) {
-            try broker.bindQueue(Self.observer, exchange: Topology.purser, routingKey: type.rawValue)
+            try broker.bindQueue(Self.observer, exchange: Topology.exchange(of: service), routingKey: type.rawValue)
         }
         try broker.bindQueue(Self.replies, exchange: Topology.replies, routingKey: Self.replies)
     }
@@ -131,12 +131,15 @@ public final class LaneStage: Sendable {
     public func request(_ body: some Message, id: MessageID = MessageID(UUIDText.random())) throws -> OutgoingMessage {
         func type<M: Message>(_: M) -> MessageType { M.type }
         let routingKey = type(body).rawValue
+        guard let exchange = Topology.exchanges(saying: type(body)).first else {
+            throw ConditionNotMet(description: "nobody may say \(routingKey)")
+        }
         let properties = MessageProperties(
             messageID: id.rawValue, type: routingKey, correlationID: UUIDText.random(), replyTo: Self.replies,
             contentType: "application/json", isPersistent: true,
             headers: [HeaderName.schemaVersion: 1, HeaderName.occurredAt: 1_780_000_000_000])
         return OutgoingMessage(
-            exchange: Topology.purser, routingKey: routingKey, isMandatory: true, properties: properties,
+            exchange: exchange, routingKey: routingKey, isMandatory: true, properties: properties,
             body: try MessageCoding.encode(body))
     }
 

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The few socket calls that tests need, on IPv4 and the loopback address.
-enum Socket {
+package enum Socket {
     struct Failure: Error {
         let call: String
         let number: Int32
@@ -36,7 +36,7 @@ enum Socket {
     }
 
     /// A connection to an IPv4 address, nil if refused.
-    static func connect(host: String, port: Int) -> Int32? {
+    package static func connect(host: String, port: Int) -> Int32? {
         let file = makeStream()
         guard file >= 0 else { return nil }
         var address = loopback(port: port)
@@ -52,7 +52,7 @@ enum Socket {
     }
 
     /// Sends everything; false if the peer is gone.
-    static func sendAll(_ bytes: [UInt8], to file: Int32) -> Bool {
+    package static func sendAll(_ bytes: [UInt8], to file: Int32) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { buffer in

@@ -13,13 +13,14 @@ public final class TestDatabase: Sendable {
     /// The superuser's way into this database.
     public let conninfo: String
 
-    /// The password of every role made by ``createRole(_:)``: the cluster is private and lives as long as the run.
-    private static let rolePassword = "test-role"
+    /// The password of every role made by ``createRole(_:)``.
+    private let rolePassword: String
     private static let made = Mutex<[String: TestDatabase]>([:])
 
-    private init(name: String, conninfo: String) {
+    private init(name: String, conninfo: String, rolePassword: String) {
         self.name = name
         self.conninfo = conninfo
+        self.rolePassword = rolePassword
     }
 
     /// The database of the suite `suite`, made at the first call of the run.
@@ -51,7 +52,9 @@ public final class TestDatabase: Sendable {
         var connection = try open(cluster)
         try connection.executeScript("CREATE DATABASE \"\(name)\" TEMPLATE \"\(template)\" ENCODING 'UTF8'")
         // A repeated keyword overrides the earlier one.
-        return TestDatabase(name: name, conninfo: "\(cluster) dbname=\(name)")
+        return TestDatabase(
+            name: name, conninfo: "\(cluster) dbname=\(name)",
+            rolePassword: try TestSetting.required("PURSER_TEST_ROLE_PASSWORD"))
     }
 
     private static func dropAll() {
@@ -68,15 +71,17 @@ public final class TestDatabase: Sendable {
         try connection.executeScript("DROP DATABASE IF EXISTS \"\(name)\" WITH (FORCE)")
     }
 
-    /// Opens a connection of the superuser, or of a role made by ``createRole(_:)``.
+    /// Opens a connection of the superuser, or of a role made by ``createRole(_:)``. What a role only sets for itself
+    /// (the auditor: read-only) it can unset: it is unset, so that rights are tested alone.
     public func open(role: String? = nil, parameters: [String: String] = [:]) throws(PostgresError) -> Connection {
-        try Connection.open(conninfo(role: role), applicationName: "test", parameters: parameters)
+        let own = role == "purser_auditor" ? " options='-c default_transaction_read_only=off'" : ""
+        return try Connection.open(conninfo(role: role) + own, applicationName: "test", parameters: parameters)
     }
 
     /// The conninfo of a role made by ``createRole(_:)``, for processes under test.
     public func conninfo(role: String?) -> String {
         guard let role else { return conninfo }
-        return "\(conninfo) user=\(role) password=\(Self.rolePassword)"
+        return "\(conninfo) user=\(role) password=\(rolePassword)"
     }
 
     /// The conninfo by way of a proxy on 127.0.0.1, unencrypted so that the proxy can see what passes.
@@ -100,11 +105,11 @@ public final class TestDatabase: Sendable {
         var connection = try Self.open(try TestSetting.required("PURSER_TEST_POSTGRES"))
         _ = try connection.transaction { transaction in
             // Serialises suites that make the same role at the same time.
-            _ = try transaction.query("SELECT pg_advisory_xact_lock(hashtext('test roles'))")
+            _ = try transaction.query("SELECT pg_advisory_xact_lock(hashtext('purser roles'))")
             let known = try transaction.query("SELECT FROM pg_roles WHERE rolname = $1", [.text(role)])
             // A migration may have made it, without a login.
             let verb = known.isEmpty ? "CREATE" : "ALTER"
-            try transaction.executeScript("\(verb) ROLE \"\(role)\" LOGIN PASSWORD '\(Self.rolePassword)'")
+            try transaction.executeScript("\(verb) ROLE \"\(role)\" LOGIN PASSWORD '\(rolePassword)'")
         }
     }
 

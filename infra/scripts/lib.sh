@@ -145,7 +145,7 @@ services=(verification granting gateway)
 schemas=(verification granting)
 # Broker users: each service's, and the operator's tool.
 broker_users=(gateway verification granting control)
-database_name=purser
+database_name=${PURSER_DATABASE_NAME:-purser}
 programs=$root/.build/${PURSER_CONFIGURATION:-debug}
 apps=$state/apps  # what services read: the apps' files and the keys they name
 root_certificate=$state/simulator/root.pem

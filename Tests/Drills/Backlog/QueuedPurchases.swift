@@ -48,7 +48,7 @@ struct QueuedPurchases: Sendable {
         let digits = Array(Hex.encode(try RandomBytes.generate(16)))
         let id = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
         return OutgoingMessage(
-            exchange: Topology.purser, routingKey: PurchaseSubmitted.type.rawValue,
+            exchange: Topology.exchange(of: "gateway"), routingKey: PurchaseSubmitted.type.rawValue,
             properties: MessageProperties(
                 messageID: id, type: PurchaseSubmitted.type.rawValue, correlationID: transactionID(number),
                 replyTo: replyTo, contentType: "application/json", timestamp: now / 1_000,

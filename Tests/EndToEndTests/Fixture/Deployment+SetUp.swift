@@ -10,7 +10,7 @@ extension Deployment {
 
     func prepare() throws {
         try writeConfiguration()
-        try makeDatabase()
+        try platform.makeRoles(database: database)
         try importTopology()
         for schema in Self.schemas {
             guard let service = Service(rawValue: schema) else { continue }
@@ -85,30 +85,6 @@ extension Deployment {
             throw Places.Missing(description: "apps/cloudpc.yaml has no line `testers: []` to put a tester into")
         }
         try TextFiles.write(changed, to: apps + "/cloudpc.yaml")
-    }
-
-    /// The database, the roles and their schemas, as infra/scripts/roles makes them.
-    private func makeDatabase() throws {
-        var connection = try platform.connect()
-        let roles = ["purser_migrator", "purser_auditor"] + Self.schemas.map { "purser_" + $0 }
-        _ = try connection.transaction { transaction in
-            // Roles belong to the cluster: suites that make the same ones take turns.
-            _ = try transaction.query("SELECT pg_advisory_xact_lock(hashtext('test roles'))")
-            for role in roles {
-                let known = try transaction.query("SELECT FROM pg_roles WHERE rolname = $1", [.text(role)])
-                if known.isEmpty { try transaction.executeScript("CREATE ROLE \(role) LOGIN") }
-                try transaction.executeScript("ALTER ROLE \(role) LOGIN PASSWORD '\(Platform.rolePassword)'")
-            }
-        }
-        try connection.executeScript("CREATE DATABASE \"\(database)\" TEMPLATE template0 OWNER purser_migrator")
-        var inside = try platform.connect(database)
-        for schema in Self.schemas {
-            try inside.executeScript(
-                """
-                CREATE SCHEMA \(schema) AUTHORIZATION purser_migrator;
-                GRANT USAGE ON SCHEMA \(schema) TO purser_\(schema), purser_auditor;
-                """)
-        }
     }
 
     /// What `purser topology` prints, imported: the real users with the real permissions.

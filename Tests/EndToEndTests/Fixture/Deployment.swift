@@ -97,12 +97,29 @@ final class Deployment: Sendable {
 
     /// Makes and starts a deployment: about 4 s.
     static func start(_ name: String, on platform: Platform) throws -> Deployment {
+        let deployment = try prepared(name, on: platform)
+        try deployment.start(Service.allCases)
+        try deployment.importCatalog()
+        return deployment
+    }
+
+    /// All of a deployment but its processes, made at the first call of the run: what reaches a queue stays there.
+    static func idle(_ name: String) async throws -> Deployment {
+        try await onThread {
+            try made.withLock { deployments in
+                if let deployment = deployments[name] { return deployment }
+                let deployment = try prepared(name, on: try Platform.shared())
+                deployments[name] = deployment
+                return deployment
+            }
+        }
+    }
+
+    private static func prepared(_ name: String, on platform: Platform) throws -> Deployment {
         let deployment = try Deployment(name, on: platform)
         try deployment.prepare()
         _ = atExit
         remaining.withLock { $0.append(deployment) }
-        try deployment.start(Service.allCases)
-        try deployment.importCatalog()
         return deployment
     }
 
@@ -191,8 +208,6 @@ final class Deployment: Sendable {
         let variables = settings.merging(changes.compactMapValues { $0 }) { $1 }.filter { name, _ in
             changes[name].map { $0 != nil } ?? true
         }
-        let words = variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        return try Command.capture(
-            "/usr/bin/env", ["-i", "PATH=/usr/bin:/bin"] + words + [try Places.program(program)] + arguments)
+        return try Command.capture(try Places.program(program), arguments, environment: variables)
     }
 }

@@ -12,15 +12,18 @@ struct Platform: Sendable {
     let controlScript: String
     /// Superuser of the cluster.
     let superuser: String
-    /// The state folder of an own pair; nil for the shared one.
-    let ownState: String?
+    /// Where broker and database live, with their passwords.
+    let state: String
+    /// Whether they belong to one suite.
+    let isOwn: Bool
 
     /// What `infra/scripts/test-services` started.
     static func shared() throws -> Platform {
         Platform(
             broker: try AMQPEndpoint(url: try TestSetting.required("PURSER_TEST_AMQP_URL")),
             controlScript: try TestSetting.required("PURSER_TEST_RABBITMQ_CTL"),
-            superuser: try TestSetting.required("PURSER_TEST_POSTGRES"), ownState: nil)
+            superuser: try TestSetting.required("PURSER_TEST_POSTGRES"),
+            state: try TestSetting.required("PURSER_TEST_STATE"), isOwn: false)
     }
 
     /// A pair of its own, started now (about 6 s). `stop` ends it.
@@ -36,21 +39,27 @@ struct Platform: Sendable {
         return Platform(
             broker: try AMQPEndpoint(url: try variable("PURSER_BROKER_URL")),
             controlScript: try variable("PURSER_BROKER_CTL"), superuser: try variable("PURSER_DATABASE_SUPERUSER"),
-            ownState: state)
+            state: state, isOwn: true)
     }
 
     /// Runs `broker kill`, `database start` and so on, on an own pair.
     func run(_ script: String, _ command: String) throws {
-        guard let ownState else { throw Places.Missing(description: "the shared services are not to be disturbed") }
-        try Self.script(script, command, ownState)
+        guard isOwn else { throw Places.Missing(description: "the shared services are not to be disturbed") }
+        try Self.script(script, command, state)
     }
 
     /// Stops an own pair and removes it.
     func stop() throws {
-        guard let ownState else { return }
+        guard isOwn else { return }
         try run("broker", "stop")
         try run("database", "stop")
-        _ = try Command.capture("/bin/rm", ["-rf", ownState])
+        _ = try Command.capture("/bin/rm", ["-rf", state])
+    }
+
+    /// Makes database, roles and schemas as every deployment does.
+    func makeRoles(database: String) throws {
+        let path = try Places.root() + "/infra/scripts/roles"
+        try Command.run(path, [], environment: ["PURSER_STATE": state, "PURSER_DATABASE_NAME": database])
     }
 
     @discardableResult
@@ -59,10 +68,13 @@ struct Platform: Sendable {
         return try Command.run("/usr/bin/env", ["PURSER_STATE=" + state, path, command])
     }
 
-    /// The variables of `export NAME=value NAME=value` lines, as a shell understands them.
+    /// The variables of `export NAME=value NAME=value` lines, as a shell understands them. It reads them itself: in its
+    /// arguments everybody could read the passwords.
     private static func environment(_ name: String, _ state: String) throws -> [String: String] {
-        let exports = try script(name, "env", state)
-        let printed = try Command.run("/bin/sh", ["-c", exports + "\nenv"])
+        let path = try Places.root() + "/infra/scripts/" + name
+        let printed = try Command.run(
+            "/bin/bash", ["-c", #"exports=$("$0" env) && eval "$exports" && env"#, path],
+            environment: ["PURSER_STATE": state])
         var variables: [String: String] = [:]
         for line in printed.split(separator: "\n") {
             let parts = line.split(separator: "=", maxSplits: 1)
@@ -80,9 +92,9 @@ struct Platform: Sendable {
 
     /// The conninfo of a role in `database`.
     func conninfo(role: String, database: String) -> String {
-        "\(superuser) dbname=\(database) user=\(role) password=\(Self.rolePassword)"
+        "\(superuser) dbname=\(database) user=\(role) password=\(rolePassword(role))"
     }
 
-    /// As TestSupport's: the cluster is private and lives as long as the run.
-    static let rolePassword = "test-role"
+    /// The password infra/scripts/roles gave to a role.
+    func rolePassword(_ role: String) -> String { TextFiles.read(state + "/secrets/database-" + role) }
 }

@@ -94,7 +94,8 @@ import Testing
             let raw = try RawPublisher(insider.endpoint)
             for frame in Self.frames {
                 try raw.publish(
-                    exchange: Topology.purser, routingKey: MessageType.spendRequested.rawValue, flags: frame.flags,
+                    exchange: Topology.exchange(of: "gateway"), routingKey: MessageType.spendRequested.rawValue,
+                    flags: frame.flags,
                     properties: frame.bytes, body: try MessageCoding.encode(HostileValues.spend()))
             }
             let reasons = Self.frames.compactMap(\.reason)
@@ -191,7 +192,7 @@ import Testing
             let spy = "hostile.spy.\(UUIDText.random())"
             try inspector.declareQueue(spy, arguments: ["x-queue-type": "classic"])
             try inspector.bindQueue(
-                spy, exchange: Topology.purser, routingKey: MessageType.balanceRequested.rawValue)
+                spy, exchange: Topology.exchange(of: "gateway"), routingKey: MessageType.balanceRequested.rawValue)
             defer {
                 try? inspector.deleteQueue(spy)
                 inspector.close()

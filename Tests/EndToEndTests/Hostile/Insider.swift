@@ -36,7 +36,8 @@ struct Insider {
             messageID: id, type: type.rawValue, correlationID: UUIDText.random(), contentType: "application/json",
             headers: [HeaderName.schemaVersion: 1, HeaderName.occurredAt: 1_780_000_000_000])
         return OutgoingMessage(
-            exchange: Topology.purser, routingKey: type.rawValue, properties: properties, body: body)
+            exchange: Topology.exchanges(saying: type).first ?? "", routingKey: type.rawValue, properties: properties,
+            body: body)
     }
 
     /// Publishes and makes sure that the broker has it.

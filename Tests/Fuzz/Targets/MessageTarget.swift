@@ -63,8 +63,8 @@ struct MessageTarget: FuzzTarget {
         guard let queue = Topology.queues.first(where: { $0.types.contains(type) }) else { return }
         let properties = Self.properties(type, &generator)
         let delivery = Delivery(
-            tag: 1, exchange: Topology.purser, routingKey: type.rawValue, isRedelivered: false, properties: properties,
-            body: body)
+            tag: 1, exchange: Topology.exchanges(saying: type).first ?? "", routingKey: type.rawValue,
+            isRedelivered: false, properties: properties, body: body)
         let forwarded = Envelope.forward(
             delivery, exchange: Topology.parked, routingKey: queue.name, reason: "test", attempt: 1)
         let size = forwarded.properties.headers.reduce(0) {

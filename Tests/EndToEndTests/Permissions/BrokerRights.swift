@@ -1,0 +1,97 @@
+import Messages
+
+/// Who may do what at the broker, as people read it. Whatever a row does not name is refused; an exchange, queue or
+/// message type that exists and has no row fails the test: decide its rights, then write them here.
+enum BrokerRights {
+    /// Words may hold `{a,b}`, each of them; `*` at the end stands for anything.
+    static let says = """
+        # user         exchange                  routing keys
+        gateway        purser.from.gateway       purchase.submitted order.requested spend.requested
+        gateway        purser.from.gateway       {catalog,balance,ledger,transaction}.requested
+        verification   purser.from.verification  purchase.verified
+        verification   purser.retry              {5s,30s,5m,1h}.verification.purchases
+        verification   purser.parked             verification.purchases
+        verification   purser.replies            *
+        granting       purser.from.granting      purchase.{granted,held,clawedback} order.created spend.decided
+        granting       purser.from.granting      catalog.imported purchase.redrive.requested
+        granting       purser.retry              {5s,30s,5m,1h}.granting.{purchases,wallet,commands}
+        granting       purser.parked             granting.{purchases,wallet,commands}
+        granting       purser.replies            *
+        control        purser.from.control       catalog.{import.requested,requested}
+        control        purser.retry              5s.verification.purchases 5s.granting.{purchases,wallet,commands}
+        # nobody: purser.return, the default exchange, amq.*, another's purser.from.…
+        """
+
+    /// Reading is consuming, fetching and purging. Who makes a queue may delete it, and bind it to `purser.replies`
+    /// only.
+    static let reads = """
+        # queue                                 read by       made by
+        verification.purchases                  verification  -
+        verification.purchases.parked           control       -
+        granting.{purchases,wallet,commands}    granting      -
+        granting.purchases.parked               control       -
+        granting.wallet.parked                  control       -
+        granting.commands.parked                control       -
+        granting.queries                        granting      -
+        retry.{5s,30s,5m,1h}                    -             -
+        purser.facts                            -             -
+        gateway.replies.*                       gateway       gateway
+        control.replies.*                       control       control
+        """
+
+    /// The queues that what a user says can reach at most, whatever it makes for itself; its own ones are not counted.
+    /// `control` replays, so it reaches every queue: its password is worth as much as the database's.
+    static let reaches = """
+        # user         queues
+        gateway        verification.purchases granting.wallet granting.queries
+        verification   granting.purchases retry.* verification.purchases* granting.*
+        granting       granting.* verification.purchases* retry.* purser.facts
+        control        granting.* verification.purchases retry.*
+        """
+
+    static let users = ["gateway", "verification", "granting", "control"]
+    /// The users that may make queues, of names that begin with theirs.
+    static let askers = ["gateway", "control"]
+
+    static func maySay(_ user: String, _ exchange: String, _ key: String) -> Bool {
+        rows(says).contains { row in
+            row[0] == user && row[1] == exchange && row.dropFirst(2).contains { matches(key, $0) }
+        }
+    }
+
+    static func mayRead(_ user: String, _ queue: String) -> Bool { column(1, queue) == user }
+    static func mayMake(_ user: String, _ queue: String) -> Bool { column(2, queue) == user }
+    static func isListed(queue: String) -> Bool { column(1, queue) != nil }
+    static func mayReach(_ user: String, _ queue: String) -> Bool {
+        rows(reaches).contains { $0[0] == user && $0.dropFirst().contains { matches(queue, $0) } }
+    }
+
+    /// All routing keys that stand in the table.
+    static var keys: Set<String> { Set(rows(says).flatMap { $0.dropFirst(2) }.filter { $0 != "*" }) }
+    static var exchanges: Set<String> { Set(rows(says).map { $0[1] }) }
+    static var queues: [String] { rows(reads).map { $0[0] } }
+
+    private static func column(_ index: Int, _ queue: String) -> String? {
+        rows(reads).first { matches(queue, $0[0]) }.map { $0[index] }
+    }
+
+    private static func matches(_ text: String, _ pattern: String) -> Bool {
+        pattern.hasSuffix("*") ? text.hasPrefix(pattern.dropLast()) : text == pattern
+    }
+
+    /// The rows of a table, words of braces written out: in the first column as rows of their own.
+    private static func rows(_ table: String) -> [[String]] {
+        table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+            .filter { $0.first != "#" && !$0.isEmpty }
+            .flatMap { row in
+                expanded(row[0]).map { first in [first] + row.dropFirst().flatMap(expanded) }
+            }
+    }
+
+    private static func expanded(_ word: String) -> [String] {
+        guard let open = word.firstIndex(of: "{"), let close = word[open...].firstIndex(of: "}") else { return [word] }
+        let choices = word[word.index(after: open)..<close].split(separator: ",")
+        let rest = expanded(String(word[word.index(after: close)...]))
+        return choices.flatMap { choice in rest.map { word[..<open] + choice + $0 } }.map { String($0) }
+    }
+}

@@ -1,0 +1,87 @@
+/// What may be done with each table, as people read it. Whatever a row does not name is refused; a table that exists
+/// and has no row fails the test: decide its rights, then write them here.
+enum DatabaseRights {
+    /// `sealed`: nobody changes or deletes what is there, not even the owner; a trigger refuses it (all but `except`).
+    /// The auditor reads every table; a service sees no table of another. Everything else belongs to the owner alone,
+    /// who must first take the trigger away in a migration to change what is sealed.
+    static let tables = """
+        # table                         the service of the schema may                        the owner
+        granting.accounts               read insert update(balance,revision)
+        granting.assets                 read insert update(json_name,insufficient_code)
+        granting.catalog_versions       read insert                                          sealed
+        granting.customers              read insert update(user_id)
+        granting.debts                  read insert update(amount,settled,updated_at)
+        granting.draws                  read insert                                          sealed
+        granting.facts                  read insert                                          sealed
+        granting.grants                 read insert update(revision,applied_share)
+        granting.ledger                 read insert                                          sealed
+        granting.lots                   read insert update(remaining,is_frozen)
+        granting.orders                 read insert update(delivered_environment,delivered_transaction)
+        granting.product_amounts        read insert                                          sealed
+        granting.product_versions       read insert                                          sealed
+        granting.schema_migrations      read
+        granting.spends                 read insert                                          sealed
+        granting.tokens                 read insert
+        granting.transactions           read insert update(*)
+        granting.unannounced            read insert delete
+        verification.evidence           read insert                                          sealed except(submitter)
+        verification.facts              read insert                                          sealed
+        verification.headers            read insert                                          sealed
+        verification.quarantine         read insert delete
+        verification.schema_migrations  read
+        verification.unannounced        read insert delete
+        """
+
+    /// Roles of services, each called like the schema it works in.
+    static let services = ["granting", "verification"]
+    /// Every role that can log in; `purser_migrator` owns everything.
+    static let roles = ["purser_migrator", "purser_auditor", "purser_granting", "purser_verification"]
+
+    /// One row of the table.
+    struct Table: Sendable {
+        let name: String
+        /// Words like `read` and `update(column,…)`.
+        let words: [String]
+        var schema: String { String(name.prefix { $0 != "." }) }
+        var isSealed: Bool { words.contains("sealed") }
+    }
+
+    /// What can be done with a table.
+    enum Action: Hashable, Sendable {
+        case read, insert, delete, truncate
+        case update(column: String)
+    }
+
+    static let rows: [Table] = tables.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        .filter { $0.first != "#" }.map { Table(name: $0[0], words: Array($0.dropFirst())) }
+
+    /// Whether `role` may do it.
+    static func may(_ role: String, _ action: Action, _ table: Table) -> Bool {
+        switch role {
+        case "purser_migrator":
+            guard table.isSealed else { return true }
+            switch action {
+            case .update(let column): return columns("except", table).contains(column)
+            case .delete, .truncate: return false
+            default: return true
+            }
+        case "purser_auditor": return action == .read
+        case "purser_" + table.schema:
+            switch action {
+            case .read: return table.words.contains("read")
+            case .insert: return table.words.contains("insert")
+            case .delete: return table.words.contains("delete")
+            case .update(let column): return columns("update", table).contains { $0 == "*" || $0 == column }
+            case .truncate: return false
+            }
+        default: return false
+        }
+    }
+
+    /// The columns in the brackets behind a word.
+    private static func columns(_ word: String, _ table: Table) -> [String] {
+        table.words.filter { $0.hasPrefix(word + "(") }.flatMap {
+            $0.dropFirst(word.count + 1).dropLast().split(separator: ",").map(String.init)
+        }
+    }
+}
