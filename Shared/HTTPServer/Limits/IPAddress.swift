@@ -1,3 +1,5 @@
+// A release build takes `sockaddr` for a type of the C library whose header names it first.
+import CMicroHTTPD
 import Glibc
 
 /// A numeric IPv4 or IPv6 address, without port and zone.

@@ -116,8 +116,11 @@ struct EndToEndBench {
                     "messages a transaction at full load; of Verification \(Decimal.text(sizes.verification))"
             ))
         report.add(after.breakdown(since: before, purchases: full.latencies.count))
-        report.note(
-            "at full load \(Decimal.text(after.busy(since: before))) of \(report.machine.cores) cores were busy")
+        let (busy, others) = (after.busy(since: before), after.others(since: before))
+        report.note("at full load \(Decimal.text(busy)) of \(report.machine.cores) cores were busy")
+        if others > Machine.noise {
+            report.note("NOISY: others used \(Decimal.text(others)) of them meanwhile, do not trust this run")
+        }
         if full.ranDry { report.note("the purchases were used up before the time: nothing is wrong but the length") }
         return full
     }

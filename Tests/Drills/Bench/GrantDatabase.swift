@@ -38,7 +38,8 @@ struct GrantDatabase: ~Copyable {
         try cluster.executeScript("CREATE DATABASE \(name) TEMPLATE template0")
         cluster.close()
         var connection = try Connection.open(
-            "\(conninfo) dbname=\(name)", applicationName: "bench", parameters: ["statement_timeout": "60s"])
+            "\(conninfo) dbname=\(name)", applicationName: "bench",
+            parameters: LaneTransaction.parameters.merging(["statement_timeout": "60s"]) { $1 })
         try connection.executeScript("CREATE SCHEMA granting")
         _ = try Migrator(schema: "granting", migrations: GrantingService.migrations).run(on: &connection)
         var database = GrantDatabase(name: name, connection: connection)

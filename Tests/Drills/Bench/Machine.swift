@@ -11,22 +11,27 @@ struct Machine: Sendable {
     let load: String
     /// How many processors' time others used in the second before anything began.
     let others: Double
+    /// Their names, the busiest first.
+    let culprits: String
     /// Milliseconds of `fdatasync` after 8 KiB, the median of many: what a commit waits for at least.
     let fsync: Double
 
     /// Above this share of one processor, others disturb what is measured.
-    private static let noise = 0.05
+    static let noise = 0.05
 
     /// Looks at this machine; takes a second. `folder` is on the disk that the database uses.
     static func look(folder: String) -> Machine {
         let model = ProcFile.read("/proc/cpuinfo")?.split(separator: "\n").first { $0.hasPrefix("model name") }
         let load = ProcFile.read("/proc/loadavg")?.split(separator: " ").first
-        let before = ProcessorTime.now
+        let (before, processes) = (ProcessorTime.now, ProcessTimes.all())
         BenchClock.pause(.seconds(1))
+        let (now, used) = (ProcessorTime.now, ProcessTimes.used(since: processes))
         return Machine(
             cores: sysconf(Int32(_SC_NPROCESSORS_ONLN)),
             model: model?.split(separator: ":").last.map { String($0.trimmingPrefix(" ")) } ?? "unknown",
-            load: load.map(String.init) ?? "?", others: ProcessorTime.now.busy(since: before),
+            load: load.map(String.init) ?? "?", others: now.busy(since: before),
+            culprits: used.prefix(3).map { "\($0.name) \(Decimal.text($0.seconds * 100, digits: 0)) %" }
+                .joined(separator: ", "),
             fsync: fsyncMilliseconds(folder))
     }
 
@@ -37,7 +42,8 @@ struct Machine: Sendable {
     var lines: [String] {
         [
             "machine: \(cores) cores, \(model); load average \(load); others used "
-                + "\(Decimal.text(others * 100, digits: 0)) % of a core\(isNoisy ? ": NOISY, do not trust" : "")",
+                + "\(Decimal.text(others * 100, digits: 0)) % of a core"
+                + (isNoisy ? ": NOISY, do not trust (\(culprits))" : ""),
             "fsync: \(Decimal.text(fsync, digits: 3)) ms (median of fdatasync after 8 KiB)",
         ]
     }

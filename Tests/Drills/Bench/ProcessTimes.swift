@@ -18,7 +18,7 @@ struct ProcessTimes {
             // Workers that came and went, such as autovacuum's.
             seconds["database: ended workers"] = time(of: postmaster)?.children
             let sessions = try deployment.sessions()
-            for (pid, stat) in children(of: postmaster) {
+            for (pid, stat) in processes() where stat.parent == postmaster {
                 seconds["database: " + name(of: pid, sessions), default: 0] += stat.own
             }
         }
@@ -44,13 +44,31 @@ struct ProcessTimes {
             total: "all processors' busy time")
     }
 
+    /// What others used of each of our seconds, in processors: neither ours nor the network's.
+    func others(since earlier: ProcessTimes) -> Double {
+        let ours = seconds.reduce(0) { $0 + $1.value - (earlier.seconds[$1.key] ?? 0) }
+        let all = machine.seconds(since: earlier.machine)
+        return max(all - ours - machine.interrupts(since: earlier.machine), 0) / all * busy(since: earlier)
+    }
+
     /// Processors' worth of time used since `earlier`.
     func busy(since earlier: ProcessTimes) -> Double { machine.busy(since: earlier.machine) }
 
     private struct Stat {
+        let name: String
         let parent: Int32
         let own: Double
         let children: Double
+    }
+
+    /// Seconds of every process there is.
+    static func all() -> [Int32: Double] {
+        Dictionary(uniqueKeysWithValues: processes().map { ($0.pid, $0.stat.own) })
+    }
+
+    /// What every process has used since, the busiest first.
+    static func used(since earlier: [Int32: Double]) -> [(name: String, seconds: Double)] {
+        processes().map { ($0.stat.name, $0.stat.own - (earlier[$0.pid] ?? 0)) }.sorted { $0.1 > $1.1 }
     }
 
     private static func time(of pid: Int32) -> Stat? {
@@ -60,12 +78,13 @@ struct ProcessTimes {
         // Fields 4 and 14 to 17 of proc(5): parent, own user and system time, those of children that ended.
         guard fields.count > 14, let parent = Int32(fields[1]) else { return nil }
         let ticks = fields[11...14].map { Double($0) ?? 0 }
+        let name = text[..<end].drop { $0 != "(" }.dropFirst()
         return Stat(
-            parent: parent, own: (ticks[0] + ticks[1]) / ProcFile.ticksPerSecond,
+            name: String(name), parent: parent, own: (ticks[0] + ticks[1]) / ProcFile.ticksPerSecond,
             children: (ticks[2] + ticks[3]) / ProcFile.ticksPerSecond)
     }
 
-    private static func children(of parent: Int32) -> [(pid: Int32, stat: Stat)] {
+    private static func processes() -> [(pid: Int32, stat: Stat)] {
         guard let folder = opendir("/proc") else { return [] }
         defer { closedir(folder) }
         var found: [(Int32, Stat)] = []
@@ -73,7 +92,7 @@ struct ProcessTimes {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            guard let pid = Int32(name), let stat = time(of: pid), stat.parent == parent else { continue }
+            guard let pid = Int32(name), let stat = time(of: pid) else { continue }
             found.append((pid, stat))
         }
         return found
