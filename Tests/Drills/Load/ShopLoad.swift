@@ -233,67 +233,19 @@ final class ShopLoad: Sendable {
 
     private func call(_ index: Int) throws {
         var random = SeededGenerator(seed: seed &+ 3_000 &+ UInt64(index))
-        var caller = try Caller(base: site.gateway, record: record)
-        let store = try RemoteStore(base: site.simulator)
+        var clerk = JobClerk(
+            record: record, tokens: Dictionary(uniqueKeysWithValues: zip(users, tokens)), serverToken: serverToken,
+            caller: try Caller(base: site.gateway, record: record), store: try RemoteStore(base: site.simulator))
         while !over.isStopped {
             guard let job = pool.take(using: &random) else {
                 _ = over.wait(for: .milliseconds(10))
                 continue
             }
-            if let pause = make(job, &caller, store) { pool.add(job, after: pause) }
+            let pause = clerk.make(job)
+            if let pause { pool.add(job, after: pause) }
             pool.done()
+            // A client that is told to come back later does not hammer at the door with its other purchases either.
+            if pause != nil { _ = over.wait(for: .milliseconds(100)) }
         }
-    }
-
-    /// Makes a call. Returns when to make it again, nil if it is answered for good.
-    private func make(_ job: JobPool.Job, _ caller: inout Caller, _ store: RemoteStore) -> Duration? {
-        switch job {
-        case .submit(let user, let transactionID, let evidence, let order):
-            var body: JSONObject = ["signedTransactionInfo": .string(evidence)]
-            if let order { body.set("orderNo", .string(order)) }
-            let path = "/api/iap/apple/" + (order == nil ? "verify-without-order" : "verify")
-            record.submitted(transactionID)
-            let token = users.firstIndex(of: user).map { tokens[$0] } ?? ""
-            switch caller.post(path, body, token: token) {
-            case .later(let pause): return pause
-            case .success(let body): delivered(transactionID, body, store)
-            case .refused(let status, let code, _):
-                record.anomaly("a paid purchase was refused: \(transactionID): \(status) \(code)")
-            }
-        case .spend(let id, let deadline):
-            guard let spend = record.spends[id] else { return nil }
-            let body: JSONObject = [
-                "userId": .string(spend.user), "assetType": .string(spend.asset), "amount": .integer(spend.amount),
-                "sourceId": .string(id), "deadline": .string(deadline),
-            ]
-            switch caller.post("/api/wallet/consume", body, token: serverToken) {
-            case .later(let pause): return pause
-            case .success(let body):
-                decided(id, body["status"]?.stringValue ?? "", body)
-            case .refused(let status, let code, let body):
-                if ![409, 422].contains(status) { record.anomaly("a spend was answered \(status) \(code)") }
-                decided(id, code, body)
-            }
-        }
-        return nil
-    }
-
-    private func delivered(_ transactionID: String, _ body: JSONObject, _ store: RemoteStore) {
-        let status = body["status"]?.stringValue ?? ""
-        guard ["GRANTED", "ALREADY_GRANTED"].contains(status), body["transactionId"]?.stringValue == transactionID
-        else {
-            record.anomaly("a purchase was answered with \(status) of another or no transaction: \(transactionID)")
-            return
-        }
-        guard record.answered(transactionID, status) else { return }
-        // A store that does not answer tells of it again at the next restart.
-        do {
-            try store.finish(transactionID, environment: "Production")
-            record.finished(transactionID)
-        } catch {}
-    }
-
-    private func decided(_ id: String, _ code: String, _ body: JSONObject) {
-        record.decided(id, Record.Decision(code: code, balanceAfter: body["balanceAfter"]?.intValue))
     }
 }
