@@ -1,18 +1,33 @@
 import AMQP
+import Runtime
 
-/// What is in the broker's queues, by the broker's own tool.
+/// What is in the broker's queues, by the broker itself.
 struct QueueCensus {
     /// Messages by queue, delivered and unacknowledged ones included; the facts stream is left out.
     let messages: [String: Int]
 
-    /// Asks `rabbitmqctl` (half a second).
+    /// What `rabbitmqctl` says of a quorum queue may be as old as its tick of 5 s.
+    private static let tick = Duration.seconds(6)
+
+    /// A census that does not count what has changed since the last tick; to be taken when nothing moves any more.
+    static func takeSettled(_ site: Site) throws -> QueueCensus {
+        _ = StopSignal().wait(for: tick)
+        return try take(site)
+    }
+
+    /// Asks `rabbitmqctl` for everything (half a second) and each queue for what is ready, which is exact.
     static func take(_ site: Site) throws -> QueueCensus {
         let listed = try site.run("broker", "ctl", "--silent", "list_queues", "name", "messages")
+        var inspector = try Inspector.open(site.broker, connectionName: "purser-drills queues")
+        defer { inspector.close() }
         var messages: [String: Int] = [:]
         for line in listed.split(separator: "\n") {
             let words = line.split(whereSeparator: { $0 == "\t" || $0 == " " })
             guard words.count == 2, let count = Int(words[1]), words[0] != "purser.facts" else { continue }
-            messages[String(words[0])] = count
+            let name = String(words[0])
+            // Reply queues are exclusive: nobody else may ask them.
+            let ready = name.contains(".replies.") ? 0 : try inspector.queue(name)?.messages ?? 0
+            messages[name] = max(count, ready)
         }
         guard !messages.isEmpty else { throw Site.Failure(description: "the broker lists no queues: \(listed)") }
         return QueueCensus(messages: messages)

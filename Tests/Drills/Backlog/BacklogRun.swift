@@ -161,6 +161,7 @@ final class BacklogRun {
             _ = never.wait(for: .milliseconds(500))
             census = try QueueCensus.take(site)
         }
+        census = try QueueCensus.takeSettled(site)
         findings.check("INV7", "every queue is empty", census.waiting.map { "\($0.key) holds \($0.value)" })
         findings.check("INV7", "nothing is parked", try census.parkedMessages(site))
         let grants = try books.grants()

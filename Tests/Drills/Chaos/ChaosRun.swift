@@ -78,6 +78,7 @@ final class ChaosRun {
             unannounced = try books.unannounced()
         }
         settled = start.duration(to: .now).seconds
+        census = try QueueCensus.takeSettled(site)
         findings.check("INV7", "every queue is empty", census.waiting.map { "\($0.key) holds \($0.value)" })
         findings.check("INV8", "nothing waits to be announced", none: unannounced)
         findings.check("INV7", "nothing is parked", try census.parkedMessages(site))

@@ -98,9 +98,20 @@ final class ShopLoad: Sendable {
             }
             var left = 0
             for index in users.indices { left += (try? resend(index, store, &random)) ?? 1 }
-            if left == 0 { return true }
+            if left == 0 {
+                try askWhatIsFinished(store)
+                return true
+            }
         }
         return false
+    }
+
+    /// A store that was killed after it wrote that a purchase is finished, and before it said so, is asked.
+    private func askWhatIsFinished(_ store: RemoteStore) throws {
+        for (transactionID, purchase) in record.purchases where !purchase.isFinished && !purchase.answers.isEmpty {
+            let stored = try store.transaction(transactionID, environment: purchase.environment)
+            if stored.isFinished { record.finished(transactionID) }
+        }
     }
 
     /// Ends all threads.
