@@ -1,5 +1,5 @@
 # Every target calls one script of infra/scripts; each says in its head what it does and which variables it reads.
-.PHONY: help setup build test lint demo up down status bench fuzz chaos backlog clean
+.PHONY: help setup build test lint demo up down status bench fuzz chaos backlog flood clean
 .DEFAULT_GOAL := help
 scripts := infra/scripts
 
@@ -41,6 +41,9 @@ chaos:  ## breaks everything while purchases flow, then proves the books: DURATI
 
 backlog:  ## measures how fast 20,000 queued purchases are worked off, against the steady rate
 	@PURSER_CONFIGURATION=release $(scripts)/demo backlog $(COUNT)
+
+flood:  ## measures what a paying user notices of 200 hostile connections; writes .local/flood.json; PURCHASES=400
+	@PURSER_CONFIGURATION=release $(scripts)/demo flood $(or $(PURCHASES),400) .local/flood.json
 
 clean: down  ## stops everything and removes .local and .build
 	@$(scripts)/test-services down

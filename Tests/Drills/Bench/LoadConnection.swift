@@ -72,6 +72,14 @@ final class LoadConnection {
         return Answer(status: Self.number(received, from: 9), bytes: received[...])
     }
 
+    /// The status of the answer that `bytes` begin with; nil if it is not complete.
+    static func answer(in bytes: [UInt8]) -> Int? {
+        guard let head = end(of: bytes, "\r\n\r\n"), let field = end(of: bytes[..<head], "Content-Length: "),
+            bytes.count >= head + number(bytes, from: field)
+        else { return nil }
+        return number(bytes, from: 9)
+    }
+
     /// Where the first occurrence of `text` ends.
     static func end(of bytes: some RandomAccessCollection<UInt8> & Sendable, _ text: StaticString) -> Int? {
         let length = text.utf8CodeUnitCount
