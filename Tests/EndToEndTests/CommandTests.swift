@@ -107,7 +107,7 @@ import Testing
             _ = try superuser.query("UPDATE granting.accounts SET balance = balance + 1")
             let spoiled = try deployment.run("purser", ["audit", "--json"], deployment.controlEnvironment)
             #expect(spoiled.status == 1 && spoiled.output.contains("balance 61, ledger 60"), "\(spoiled.output)")
-            for secret in deployment.secrets.all + [Platform.rolePassword, "anna"] {
+            for secret in deployment.secrets.all + [deployment.platform.rolePassword("purser_auditor"), "anna"] {
                 #expect(!(clean.output + spoiled.output).contains(secret))
             }
         }
