@@ -51,6 +51,22 @@ import Testing
         }
     }
 
+    @Test func `a reversal that would overflow the account waits, and is no finding`() async throws {
+        try await AuditHistory.copy { audited in
+            try audited.corrupt("UPDATE granting.transactions SET revoked_share = 0 WHERE transaction_id = '7'")
+            #expect(try audited.report().failed == ["refunds.newest"])
+            try audited.corrupt(
+                """
+                UPDATE granting.accounts SET balance = 9223372036854775807 - 119
+                WHERE customer = (SELECT customer FROM granting.grants WHERE transaction_id = '7')
+                """)
+            #expect(try audited.report().failed == ["wallets.ledger", "wallets.lots"], "120 do not fit any more")
+            try audited.corrupt("UPDATE granting.accounts SET balance = balance - 1 WHERE balance > 9e18")
+            #expect(
+                try audited.report().failed == ["refunds.newest", "wallets.ledger", "wallets.lots"], "120 just fit")
+        }
+    }
+
     @Test func `there is a corruption for every check`() {
         let found = Set(Corruption.all.flatMap(\.finds))
         let names = AuditCheck.all.map(\.name) + [AuditReport.unseenName]

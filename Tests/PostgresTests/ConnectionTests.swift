@@ -1,3 +1,4 @@
+import Observability
 import TestSupport
 import Testing
 
@@ -29,6 +30,17 @@ import Testing
             let error = try failure { _ = try Connection.open(conninfo, applicationName: "test") }
             #expect(error == .invalidConnectionString)
             #expect(error?.description.contains("canary") == false)
+        }
+    }
+
+    @Test func `a session that may only read is refused, unless the caller wants no more`() async throws {
+        let database = try await database()
+        try await onThread {
+            let reading = database.conninfo + " options='-c default_transaction_read_only=on'"
+            #expect(throws: PostgresError.self) { _ = try Connection.open(reading, applicationName: "test") }
+            var connection = try Connection.open(Secret(reading), applicationName: "test", acceptsReadOnly: true)
+            #expect(try connection.query("SELECT 1 AS one").single().int8("one") == 1)
+            #expect(throws: PostgresError.self) { _ = try connection.query("CREATE TABLE refused ()") }
         }
     }
 

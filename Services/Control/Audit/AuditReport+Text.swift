@@ -7,9 +7,8 @@ extension AuditReport {
         for outcome in outcomes {
             let verdict = outcome.total == 0 ? "ok   " : "FAIL "
             let name = outcome.name + String(repeating: " ", count: width - outcome.name.count)
-            lines.append(
-                "\(verdict) \(name)  \(outcome.proves)  (\(outcome.examined) \(outcome.noun), \(outcome.milliseconds) ms)"
-            )
+            let examined = "\(outcome.examined) \(outcome.noun), \(outcome.milliseconds) ms"
+            lines.append("\(verdict) \(name)  \(outcome.proves)  (\(examined))")
             lines += outcome.findings.map { "        \(Self.text($0))" }
             let more = outcome.total - Int64(outcome.findings.count)
             if more > 0 { lines.append("        and \(more) more") }
@@ -53,8 +52,8 @@ extension AuditReport {
         }
         var lines = [first]
         lines += unseen.map {
-            "        environment \($0.environment); transaction_id \($0.transactionID); verified \($0.age) s ago by message "
-                + $0.message
+            "        environment \($0.environment); transaction_id \($0.transactionID); verified \($0.age) s ago"
+                + " by message \($0.message)"
         }
         let more = unseenTotal - Int64(unseen.count)
         if more > 0 { lines.append("        and \(more) more") }

@@ -25,8 +25,8 @@ struct AuditScope: Sendable, Equatable {
         return "\(column) > to_timestamp(\(since.time) / 1000.0)"
     }
 
-    /// Facts that are new: `column` is a fact's sequence number. What is new was announced in the same transaction, so its
-    /// fact is new, too.
+    /// Facts that are new: `column` is a fact's sequence number. What is new was announced in the same transaction, so
+    /// its fact is new, too.
     func facts(_ column: String, in schema: String) -> String {
         guard let since else { return "true" }
         return "\(column) > \(since.facts[schema] ?? 0)"

@@ -65,16 +65,24 @@ struct Auditor {
         return .queues(one.merged(with: other))
     }
 
-    /// An audit by a role that can write proves less, and is a mistake in the settings.
+    /// An audit by a role that can write proves less, and is a mistake in the settings; one without a snapshot would
+    /// compare what was with what is.
     private func refuseWriters(in transaction: inout Transaction) throws {
         let row = try transaction.query(
             """
-            SELECT current_user::text AS role, count(*) AS count FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            SELECT current_user::text AS role, count(*) AS count,
+                current_setting('transaction_isolation') || ' ' || current_setting('transaction_read_only') AS mode
+            FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
             WHERE n.nspname IN ('granting', 'verification') AND c.relkind IN ('r', 'p')
                 AND (has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
                     OR has_any_column_privilege(c.oid, 'INSERT, UPDATE'))
             """
         ).single()
+        guard try row.text("mode") == "repeatable read on" else {
+            throw Impossible(sentences: [
+                "the database does not give one read-only snapshot", "set PURSER_CONTROL_DATABASE to the server itself",
+            ])
+        }
         let count = try row.int8("count")
         guard count == 0 else {
             throw Impossible(sentences: [
@@ -115,7 +123,8 @@ struct Auditor {
     }
 
     private func check(_ report: inout AuditReport, in transaction: inout Transaction) throws {
-        let waiting = ["granting", "verification"].map { AuditCheck.unannounced($0, grace: options.grace) }
+        let patience = max(options.grace, AuditCheck.sweepPatience)
+        let waiting = ["granting", "verification"].map { AuditCheck.unannounced($0, grace: patience) }
         var counted: [String: Int64] = [:]
         for check in AuditCheck.all + waiting {
             let began = ContinuousClock.now

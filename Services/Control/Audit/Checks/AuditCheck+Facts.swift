@@ -8,7 +8,10 @@ extension AuditCheck {
 
     private static func told(_ type: String, in schema: String = "granting") -> Subject {
         Subject(type) { scope in
-            "SELECT count(*) AS count FROM \(schema).facts WHERE type = '\(type)' AND \(scope.facts("sequence", in: schema))"
+            """
+            SELECT count(*) AS count FROM \(schema).facts
+            WHERE type = '\(type)' AND \(scope.facts("sequence", in: schema))
+            """
         }
     }
 
@@ -25,10 +28,12 @@ extension AuditCheck {
             """
             SELECT c.key, c.revision, 'not announced' AS problem FROM (\(causes)) c
             WHERE \(newCauses(scope)) AND NOT EXISTS (SELECT FROM \(schema).facts f WHERE f.type = '\(type)'
-                AND \(scope.facts("f.sequence", in: schema)) AND f.key = c.key AND f.revision = c.revision AND f.cause = c.cause)
+                AND \(scope.facts("f.sequence", in: schema)) AND f.key = c.key AND f.revision = c.revision
+                AND f.cause = c.cause)
             UNION ALL
             SELECT f.key, f.revision, 'announced, and not so' FROM \(schema).facts f
-            WHERE f.type = '\(type)' AND \(scope.facts("f.sequence", in: schema)) AND NOT EXISTS (SELECT FROM (\(causes)) c
+            WHERE f.type = '\(type)' AND \(scope.facts("f.sequence", in: schema))
+                AND NOT EXISTS (SELECT FROM (\(causes)) c
                 WHERE f.key = c.key AND f.revision = c.revision AND f.cause = c.cause)
             """
         }
@@ -122,13 +127,17 @@ extension AuditCheck {
         ) { scope in
             """
             SELECT f.id, f.type, f.key, 'the id is not that of this fact' AS problem
-            FROM (SELECT *, substring(sha256(convert_to(concat_ws(E'\\n', type, key, revision, cause), 'UTF8')) FOR 16) AS digest
+            FROM (SELECT *, substring(sha256(convert_to(concat_ws(E'\\n', type, key, revision, cause), 'UTF8')) FOR 16)
+                    AS digest
                 FROM \(schema).facts WHERE \(scope.facts("sequence", in: schema))) f
             WHERE f.id <> encode(set_byte(set_byte(f.digest, 6, get_byte(f.digest, 6) & 15 | 128),
                 8, get_byte(f.digest, 8) & 63 | 128), 'hex')::uuid
             """
         }
     }
+
+    /// Seconds that facts may always wait: the sweep takes what is 15 s old, and looks every 5 s.
+    static let sweepPatience = 25
 
     /// Batches whose facts were not published within `grace` seconds, which the sweep should have done long ago, and
     /// batches that name facts which do not exist.

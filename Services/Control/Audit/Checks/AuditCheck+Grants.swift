@@ -49,7 +49,8 @@ extension AuditCheck {
     ) { scope in
         """
         SELECT g.environment, g.transaction_id, format('granted to %s; transaction: owner %s, delivered by %s, held %s',
-            g.customer, coalesce(t.owner::text, 'none'), coalesce(t.delivered_by, 'none'), coalesce(t.held_reason, 'no')) AS problem
+            g.customer, coalesce(t.owner::text, 'none'), coalesce(t.delivered_by, 'none'), coalesce(t.held_reason, 'no'))
+                AS problem
         FROM granting.grants g
         LEFT JOIN granting.transactions t ON t.environment = g.environment AND t.transaction_id = g.transaction_id
         WHERE \(scope.wallets("g.customer")) AND (t.owner IS DISTINCT FROM g.customer OR t.app IS DISTINCT FROM g.app

@@ -27,7 +27,8 @@ extension AuditCheck {
     ) { scope in
         """
         SELECT environment, transaction_id, asset, format('%s, should be %s',
-            coalesce(l.amount || ' for ' || l.customer, 'nothing'), coalesce(e.amount || ' for ' || e.customer, 'nothing')) AS problem
+            coalesce(l.amount || ' for ' || l.customer, 'nothing'), coalesce(e.amount || ' for ' || e.customer, 'nothing'))
+                AS problem
         FROM (SELECT g.environment, g.transaction_id, a.asset, g.customer, a.amount::numeric * g.quantity AS amount
             FROM granting.grants g JOIN granting.product_amounts a
                 ON a.app = g.app AND a.product_id = g.product_id AND a.version = g.product_version
@@ -45,7 +46,8 @@ extension AuditCheck {
         }, keys: ["customer", "source_id", "asset"]
     ) { scope in
         """
-        SELECT customer, source_id, asset, format('%s spent, %s drawn', coalesce(s.amount, 0), coalesce(d.drawn, 0)) AS problem
+        SELECT customer, source_id, asset, format('%s spent, %s drawn', coalesce(s.amount, 0), coalesce(d.drawn, 0))
+            AS problem
         FROM (SELECT customer, source_id, asset, amount FROM granting.spends
             WHERE outcome = 'spent' AND \(scope.wallets("customer"))) s
         FULL JOIN (SELECT l.customer, d.source_id, l.asset, sum(d.amount) AS drawn

@@ -48,7 +48,8 @@ extension AuditCheck {
         of: transactions, keys: ["environment", "transaction_id"]
     ) { scope in
         """
-        SELECT t.environment, t.transaction_id, 'has an owner, and was neither delivered nor held nor refunded' AS problem
+        SELECT t.environment, t.transaction_id, 'has an owner, and was neither delivered nor held nor refunded'
+            AS problem
         FROM granting.transactions t
         WHERE t.owner IS NOT NULL AND t.delivered_by IS NULL AND t.held_reason IS NULL AND t.revoked_share < 100000
             AND \(scope.purchases("t.environment", "t.transaction_id"))

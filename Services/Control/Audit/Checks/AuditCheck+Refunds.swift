@@ -17,7 +17,8 @@ extension AuditCheck {
     ) { scope in
         """
         SELECT n.environment, n.transaction_id,
-            format('share taken %s, newest statement %s', n.applied_share, coalesce(n.share::text, 'missing')) AS problem
+            format('share taken %s, newest statement %s', n.applied_share, coalesce(n.share::text, 'missing'))
+                AS problem
         FROM (SELECT g.environment, g.transaction_id, g.applied_share, t.revoked_share AS share
             FROM granting.grants g LEFT JOIN granting.transactions t USING (environment, transaction_id)
             WHERE g.kind <> 'non_consumable' AND \(scope.purchases("g.environment", "g.transaction_id"))
@@ -44,7 +45,8 @@ extension AuditCheck {
     ) { scope in
         """
         SELECT l.environment, l.transaction_id, l.asset, format('%s should be taken, %s drawn, %s owed',
-            \(part("g.applied_share", of: "l.amount")), coalesce(t.taken, 0), coalesce(b.amount - b.settled, 0)) AS problem
+            \(part("g.applied_share", of: "l.amount")), coalesce(t.taken, 0), coalesce(b.amount - b.settled, 0))
+                AS problem
         FROM granting.lots l
         JOIN granting.grants g ON g.environment = l.environment AND g.transaction_id = l.transaction_id
         LEFT JOIN (SELECT d.refunded_environment AS environment, d.refunded_transaction AS transaction_id, o.asset,
@@ -85,7 +87,8 @@ extension AuditCheck {
         keys: ["environment", "source_id", "asset"]
     ) { scope in
         """
-        SELECT environment, source_id, asset, format('line %s, drawn %s', coalesce(l.taken, 0), coalesce(d.drawn, 0)) AS problem
+        SELECT environment, source_id, asset, format('line %s, drawn %s', coalesce(l.taken, 0), coalesce(d.drawn, 0))
+            AS problem
         FROM (SELECT environment, source_id, asset, customer,
                 sum(CASE direction WHEN 'OUT' THEN amount ELSE -amount END) AS taken
             FROM granting.ledger

@@ -14,7 +14,8 @@ extension AuditCheck {
         keys: ["customer", "asset"]
     ) { scope in
         """
-        SELECT customer, asset, format('balance %s, ledger %s', coalesce(a.balance::text, 'missing'), coalesce(l.sum, 0)) AS problem
+        SELECT customer, asset, format('balance %s, ledger %s', coalesce(a.balance::text, 'missing'), coalesce(l.sum, 0))
+            AS problem
         FROM (SELECT customer, asset, balance FROM granting.accounts WHERE \(scope.wallets("customer"))) a
         FULL JOIN (SELECT customer, asset, sum(CASE direction WHEN 'IN' THEN amount ELSE -amount END) AS sum
             FROM granting.ledger WHERE \(scope.wallets("customer")) GROUP BY customer, asset) l USING (customer, asset)
@@ -53,7 +54,8 @@ extension AuditCheck {
         keys: ["customer", "asset"]
     ) { scope in
         """
-        SELECT customer, asset, format('balance %s, lots %s', coalesce(a.balance::text, 'missing'), coalesce(l.sum, 0)) AS problem
+        SELECT customer, asset, format('balance %s, lots %s', coalesce(a.balance::text, 'missing'), coalesce(l.sum, 0))
+            AS problem
         FROM (SELECT customer, asset, balance FROM granting.accounts WHERE \(scope.wallets("customer"))) a
         FULL JOIN (SELECT customer, asset, sum(remaining) AS sum
             FROM granting.lots WHERE \(scope.wallets("customer")) GROUP BY customer, asset) l USING (customer, asset)
@@ -84,7 +86,8 @@ extension AuditCheck {
     ) { scope in
         """
         SELECT l.customer, l.asset, l.id AS line, format('%s %s: %s', l.source_type, l.source_id,
-            CASE WHEN g.transaction_id IS NULL AND s.source_id IS NULL THEN 'no cause' ELSE 'its cause says otherwise' END) AS problem
+            CASE WHEN g.transaction_id IS NULL AND s.source_id IS NULL THEN 'no cause' ELSE 'its cause says otherwise' END)
+                AS problem
         FROM granting.ledger l
         LEFT JOIN granting.grants g ON l.source_type LIKE 'APPLE%' AND g.environment = l.environment
             AND g.transaction_id = \(namedTransaction) AND g.customer = l.customer
