@@ -133,7 +133,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "AMQP", "Postgres", "Runtime", "Observability", "Messages", "Pipeline", "Service", "Crypto",
-                "HTTPClient",
+                "HTTPClient", "AppStoreSimulation", "JOSE", "JSON",
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         tests("Fuzz", ["Fuzz", "TestSupport"]),

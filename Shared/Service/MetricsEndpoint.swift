@@ -18,7 +18,10 @@ final class MetricsEndpoint: Sendable {
         configuration.port = UInt16(clamping: port)
         configuration.maximumConnections = 64
         let server = try HTTPServer.start(configuration, bodyLimit: { _, _ in 0 }) { request in
-            switch request.path {
+            guard request.method == "GET" || request.method == "HEAD" else {
+                return HTTPResponse(status: 405, headers: [("Allow", "GET, HEAD")], body: [])
+            }
+            return switch request.path {
             case "/metrics":
                 text(200, metrics.render(), type: "text/plain; version=0.0.4; charset=utf-8")
             case "/livez":

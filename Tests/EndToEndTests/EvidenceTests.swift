@@ -31,6 +31,39 @@ import Testing
         }
     }
 
+    @Test func `no mutant of a signed transaction is believed, and none takes the place of the genuine one (S06 S20)`()
+        async throws
+    {
+        let deployment = try await Deployment.shared("hostile")
+        try await onThread {
+            var backend = try deployment.backend("mutant-anna")
+            let purchase = try deployment.purchase("pyy_danbing_60", account: "mutant-anna")
+            let jws = Array(purchase.signedTransactionInfo.utf8)
+            let twin = try #require(TransactionSigner.malleableTwin(of: jws))
+            var asked = 0
+            for mutant in try JWSMutant.all(of: jws) where mutant.text != jws {
+                // What is no text cannot be written into the request; white space around one is nobody's fault.
+                guard let text = String(validating: mutant.text, as: UTF8.self),
+                    text.trimmingPrefix(" ") + "\n" != purchase.signedTransactionInfo + "\n",
+                    text != purchase.signedTransactionInfo + "\n"
+                else { continue }
+                let problem = refusal { () throws(BackendError) in _ = try backend.verify(text, orderNumber: nil) }
+                let code = problem?.code ?? "accepted"
+                #expect(Self.refusals.contains(code), "\(mutant.name): \(code)")
+                asked += 1
+            }
+            #expect(asked > 200)
+            #expect(try Books(deployment: deployment).grants(purchase.transactionID) == 0)
+            #expect(try backend.verify(purchase.signedTransactionInfo, orderNumber: nil).status == "GRANTED")
+            let again = String(decoding: twin, as: UTF8.self)
+            #expect(try backend.verify(again, orderNumber: nil).status == "ALREADY_GRANTED")
+            #expect(try backend.balance() == ["danbing": 60, "timeMinutes": 0])
+        }
+    }
+
+    /// Forged, too long, or nothing that JSON can carry.
+    private static let refusals = ["APPLE_TRANSACTION_VERIFY_FAILED", "PAYLOAD_TOO_LARGE", "MALFORMED_REQUEST"]
+
     @Test func `a transaction of another app is refused and logged as a security event (S21, A-130, A-131)`()
         async throws
     {

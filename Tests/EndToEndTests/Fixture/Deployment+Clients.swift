@@ -18,12 +18,15 @@ extension Deployment {
         try BackendClient(base: gateway, token: try loginToken(user))
     }
 
-    /// The API for the app's own server.
-    func serverBackend() throws -> BackendClient {
+    /// A token of the app's own server.
+    func serverToken() throws -> String {
         let tokens = try tokens(
             "https://services.cloudpc.example", "cloudpc-services", secrets.serviceKey, "services-1")
-        return try BackendClient(base: gateway, token: try tokens.token("cloud-pc"))
+        return try tokens.token("cloud-pc")
     }
+
+    /// The API for the app's own server.
+    func serverBackend() throws -> BackendClient { try BackendClient(base: gateway, token: try serverToken()) }
 
     /// The simulated App Store.
     func store() throws -> RemoteStore { try RemoteStore(base: simulator) }
