@@ -10,6 +10,7 @@ enum ControlMain {
                purser catalog import [options] FILE shows what an app's file changes, and imports it
                purser audit [options]               proves on the database that the books add up
                purser topology [options]            prints the broker's definitions
+               purser topology diff [options] FILE  compares a broker's export with them
                purser version
         """
 

@@ -42,6 +42,37 @@ import Testing
         }
     }
 
+    @Test func `what the source prints has no difference to the source, anything missing or changed has one`() throws {
+        let hashes = Dictionary(uniqueKeysWithValues: Topology.accesses.map { ($0.user, "hash") })
+        let printed = String(decoding: try Topology.definitions(passwordHashes: hashes), as: UTF8.self)
+        func compare(_ text: String, _ options: String...) throws -> (code: Int32, text: String) {
+            try withUsers(text) { run(["diff"] + options + [$0]) }
+        }
+        #expect(try compare(printed) == (0, "the broker has what the source says"))
+        let changed = try compare(printed.replacing("\"durable\" : true", with: "\"durable\" : false"))
+        #expect(
+            changed.code == 1 && changed.text.contains("differs  queue granting.wallet: durable is “false”, not “true”")
+        )
+        let elsewhere = try compare(printed, "--vhost", "other")
+        #expect(elsewhere.code == 1 && elsewhere.text.contains("missing  virtual host other"))
+        let record =
+            "missing  topic permission of gateway on purser.retry (without a record every routing key is allowed)"
+        #expect(elsewhere.text.contains(record))
+        let foreign = "{\"name\" : \"eve\", \"tags\" : [\"administrator\"]}, "
+        let invaded = printed.replacing("\"users\" : [", with: "\"users\" : [" + foreign)
+        let found = try compare(invaded)
+        #expect(found.code == 1 && found.text.hasPrefix("extra    user eve: tags “administrator”\n1 difference"))
+        #expect(try compare(invaded, "--administrator", "eve").code == 0)
+        // Older brokers write tags as one text.
+        #expect(try compare(printed.replacing("\"tags\" : [", with: "\"tags\" : [")).code == 0)
+        #expect(try compare("{}").code == 2)
+        #expect(
+            try compare("eyJ").text.hasSuffix("is no export of a broker's definitions (rabbitmqctl export_definitions)")
+        )
+        #expect(run(["diff"]).code == 2 && run(["diff", "--vhost"]).code == 2 && run(["diff", "a", "b"]).code == 2)
+        #expect(run(["diff", "/nowhere"]).code == 2)
+    }
+
     @Test func `wrong words print the usage`() {
         #expect(run(["--what"]).code == 2)
         #expect(run(["--what", "x"]).text == TopologyCommand.usage)

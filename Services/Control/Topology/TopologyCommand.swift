@@ -6,18 +6,23 @@ import Messages
 /// `purser topology [--vhost NAME] [--users FILE]`: prints the broker's definitions, for `rabbitmqctl import_definitions`.
 ///
 /// `FILE` has a line `user:password` for each service; users it does not name are left out with their permissions.
+///
+/// `purser topology diff [--vhost NAME] [--administrator NAME]… FILE|-`: compares what a broker exported with that.
 enum TopologyCommand {
-    static let usage = "usage: purser topology [--vhost NAME] [--users FILE]"
+    static let usage = """
+        usage: purser topology [--vhost NAME] [--users FILE]
+               purser topology diff [--vhost NAME] [--administrator NAME]… FILE|-
+        """
+    /// An export of a broker that serves a hundred virtual hosts like ours has 2 MB; more is not ours to judge.
+    static let largestExport = 32 << 20
 
     static func run(arguments: [String], output: (String) -> Void) -> Int32 {
+        if arguments.first == "diff" { return compare(arguments: arguments.dropFirst(), output: output) }
         var virtualHost = "/"
         var passwords: [String: String] = [:]
         var rest = arguments[...]
         while let option = rest.popFirst() {
-            guard let value = rest.popFirst() else {
-                output(usage)
-                return 2
-            }
+            guard let value = rest.popFirst() else { return wrongUsage(output) }
             switch option {
             case "--vhost": virtualHost = value
             case "--users":
@@ -27,9 +32,7 @@ enum TopologyCommand {
                     output(problem.sentence)
                     return 2
                 }
-            default:
-                output(usage)
-                return 2
+            default: return wrongUsage(output)
             }
         }
         do {
@@ -41,6 +44,48 @@ enum TopologyCommand {
             output("the definitions cannot be made: \(type(of: error))")
             return 1
         }
+    }
+
+    /// Exit code: 0 the same, 1 differences, 2 wrong usage or file.
+    private static func compare(arguments: ArraySlice<String>, output: (String) -> Void) -> Int32 {
+        var virtualHost = "/"
+        var administrators: Set<String> = []
+        var path: String?
+        var rest = arguments
+        while let word = rest.popFirst() {
+            switch word {
+            case "--vhost":
+                guard let name = rest.popFirst() else { return wrongUsage(output) }
+                virtualHost = name
+            case "--administrator":
+                guard let name = rest.popFirst() else { return wrongUsage(output) }
+                administrators.insert(name)
+            default:
+                guard path == nil, word == "-" || !word.hasPrefix("-") else { return wrongUsage(output) }
+                path = word
+            }
+        }
+        guard let path else { return wrongUsage(output) }
+        guard let exported = SignedFile.read(path, limit: largestExport), exported.count <= largestExport else {
+            output("\(path) cannot be read, or is larger than \(largestExport >> 20) MiB")
+            return 2
+        }
+        do {
+            let lines = try TopologyDifference.lines(
+                exported: exported, host: virtualHost, administrators: administrators)
+            for line in lines { output(line) }
+            output(
+                lines.isEmpty ? "the broker has what the source says" : "\(lines.count) difference(s) to the source")
+            return lines.isEmpty ? 0 : 1
+        } catch {
+            output("\(path) is no export of a broker's definitions (rabbitmqctl export_definitions)")
+            return 2
+        }
+    }
+
+    private static func wrongUsage(_ output: (String) -> Void) -> Int32 {
+        output(usage)
+        return 2
     }
 
     struct BadUsers: Error { let sentence: String }
