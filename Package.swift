@@ -46,6 +46,7 @@ let package = Package(
         .executable(name: "appstore-simulator", targets: ["AppStoreSimulator"]),
         .executable(name: "purser-drills", targets: ["Drills"]),
         .executable(name: "purser-fuzz", targets: ["Fuzz"]),
+        .executable(name: "purser-simulation", targets: ["Simulate"]),
     ],
     targets: [
         system("CRabbitMQ", pkgConfig: "librabbitmq", apt: "librabbitmq-dev"),
@@ -128,6 +129,12 @@ let package = Package(
                 "HTTPServer", "Runtime", "TestSupport",
             ],
             path: "Tests/Fuzz", swiftSettings: settings),
+        // Lanes, broker and database in one process and virtual time.
+        .target(
+            name: "Simulation", dependencies: ["Granting", "Pipeline", "Messages", "AMQP", "Runtime"],
+            path: "Tests/Simulation", swiftSettings: fast + [.unsafeFlags(["-enforce-exclusivity=unchecked"])]),
+        .executableTarget(
+            name: "Simulate", dependencies: ["Simulation", "Runtime"], path: "Tests/Simulate", swiftSettings: settings),
 
         .target(
             name: "TestSupport",
@@ -186,6 +193,7 @@ let package = Package(
                 "TestSupport",
             ]),
         tests("Drills", ["Drills"]),
+        tests("Simulation", ["Simulation", "Runtime"]),
         tests(
             "EndToEnd",
             [

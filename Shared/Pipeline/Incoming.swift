@@ -16,6 +16,9 @@ public struct Incoming: Sendable {
         self.isRedelivered = isRedelivered
     }
 
+    /// The same after a commit whose reply was lost: it may have left its traces, as if it had been delivered before.
+    var again: Incoming { Incoming(header: header, body: body, isRedelivered: true) }
+
     /// The body as `type`, or nil when it cannot be read as one: the handler then answers
     /// ``Outcome/park(reason:)`` with ``unreadable``.
     public func read<M: Message>(_ type: M.Type) -> M? {

@@ -9,6 +9,7 @@ extension LaneSession {
     /// Commits `batch`, however long that takes: outages are waited for, conflicts re-run, and a batch that the
     /// database rejects is run one message a transaction so that only the guilty one is parked.
     mutating func commit(_ batch: [Incoming]) throws -> LaneBatch {
+        var batch = batch
         var backoff = Backoff(base: .milliseconds(50))
         var conflicts = 0
         while true {
@@ -30,6 +31,8 @@ extension LaneSession {
                     logger.warning("a batch waits for the database", ["error": .string(describe(error))])
                     try pause(backoff.next())
                     if !database.isUsable { try reopenDatabase() }
+                    // Decided anew it may come to something else; what the lost commit said has to be told as well.
+                    if error.retryClass == .ambiguous { batch = batch.map(\.again) }
                 }
             } catch let crash as SimulatedCrash {
                 throw crash

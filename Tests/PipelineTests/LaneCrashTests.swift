@@ -75,6 +75,27 @@ import Testing
         }
     }
 
+    @Test
+    func `what a commit said whose answer is lost is told too, when the second run says something else (C2, R10)`()
+        async throws
+    {
+        let fixture = try await LaneFixture.make("ambiguous_recall")
+        try await onThread {
+            let proxy = try FaultyProxy(port: try fixture.database.port)
+            defer { proxy.close() }
+            try fixture.publish(["1"])
+            proxy.cut(whenSeen: "COMMIT", from: .client, .whenAnswered)
+            var configuration = fixture.configuration(database: proxy)
+            configuration.sweepAfterSeconds = 3_600  // no sweep comes to help
+            try fixture.stage.run(configuration, handler: { FickleHandler() }) {
+                try fixture.depth(fixture.queue.name) == 0 && fixture.depth(fixture.observer) == 2
+            }
+            #expect(proxy.triggeredCuts == 1)
+            let told = Set(try fixture.drain(fixture.observer).compactMap(\.properties.messageID))
+            #expect(told.count == 2, "the first run's fact and the second's")
+        }
+    }
+
     @Test func `a fact whose confirm is lost is published again under its old id (C4, R11)`() async throws {
         let fixture = try await LaneFixture.make("ambiguous_publish")
         try await onThread {

@@ -134,3 +134,19 @@ struct CountingHandler: Handler {
         }
     }
 }
+
+/// Comes to something else every time it runs, as a decision does when the world has changed in between.
+struct FickleHandler: Handler {
+    private var runs: Int64 = 0
+
+    mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
+        runs += 1
+        return try batch.map { incoming in
+            let fact = try Fact(
+                PurchaseHeld(
+                    customer: nil, transactionID: TransactionID("1"), productID: .init("p"), reason: .unknownProduct),
+                key: "1", revision: runs, app: nil, environment: nil, causedBy: incoming.header, occurredAt: 0)
+            return .done(facts: [fact], reply: nil)
+        }
+    }
+}
