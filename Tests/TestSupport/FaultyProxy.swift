@@ -126,6 +126,7 @@ public final class FaultyProxy: Sendable {
                 Socket.reset(client)
                 continue
             }
+            for side in [client, server] { Socket.sendAtOnce(side) }
             NamedThread.start(name: "proxy-carry") { [self] in
                 var carrier = ProxyCarrier(proxy: self, client: client, server: server, epoch: epoch)
                 carrier.run()
