@@ -31,7 +31,8 @@ import Testing
         let stage = try await BrokerStage.make("checked")
         let deployment = stage.deployment
         try await onThread {
-            #expect(try check(deployment).status == 0)
+            let before = try check(deployment)
+            #expect(before.status == 0, "\(before.output)")
             defer {
                 _ = try? control(deployment, "delete_user", "eve")
                 _ = try? control(deployment, "set_user_tags", "control")

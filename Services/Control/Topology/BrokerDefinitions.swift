@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Messages
 
 /// A RabbitMQ definitions file, as far as it decides who may say what and where messages go. What `rabbitmqctl
 /// export_definitions` writes and what `purser topology` prints have the same form.
@@ -154,7 +155,9 @@ extension BrokerDefinitions {
     }
 
     private func addPlaces(_ host: String, _ things: inout [String: [String: String]]) {
-        for exchange in exchanges where exchange.vhost == host && !exchange.name.hasPrefix("amq.") {
+        // RabbitMQ exports no internal exchange: infra/scripts/topology check asks the broker for that one.
+        for exchange in exchanges
+        where exchange.vhost == host && !exchange.name.hasPrefix("amq.") && exchange.internal != true {
             things["exchange \(exchange.name)"] = [
                 "type": exchange.type, "durable": String(exchange.durable),
                 "auto-delete": String(exchange.autoDelete), "arguments": Self.words(exchange.arguments),
@@ -167,10 +170,19 @@ extension BrokerDefinitions {
                 "arguments": Self.words(queue.arguments),
             ]
         }
-        for binding in bindings where binding.vhost == host {
+        for binding in bindings where binding.vhost == host && !Self.isReplyQueue(binding) {
             let name = "binding \(binding.source) → \(binding.destinationType) \(binding.destination)"
             things["\(name) by \(binding.routingKey)"] = ["arguments": Self.words(binding.arguments)]
         }
+    }
+
+    /// A running asker's queue, bound as it should be. Such queues are exclusive and not exported; their bindings are.
+    private static func isReplyQueue(_ binding: Binding) -> Bool {
+        binding.source == Topology.replies && binding.destinationType == "queue"
+            && binding.routingKey == binding.destination
+            && Topology.accesses.contains {
+                $0.asks && binding.destination.hasPrefix(Topology.replyQueue(user: $0.user, boot: ""))
+            }
     }
 
     private static func words(_ values: [String: Value]) -> String {
