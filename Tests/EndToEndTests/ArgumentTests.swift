@@ -1,3 +1,5 @@
+import AMQP
+import Observability
 import TestSupport
 import Testing
 
