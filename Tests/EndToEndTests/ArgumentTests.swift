@@ -28,7 +28,8 @@ import Testing
             let state = ["PURSER_STATE": platform.state]
             _ = try Command.capture(scripts + "database", ["psql", "-c", "SELECT 1"], environment: state)
             _ = try Command.capture(scripts + "broker", ["ctl", "list_users"], environment: state)
-            _ = try Command.capture(scripts + "test-services", ["env"], environment: ["PURSER_TEST_STATE": platform.state])
+            _ = try Command.capture(
+                scripts + "test-services", ["env"], environment: ["PURSER_TEST_STATE": platform.state])
             #expect(watch.passCount > 50)
             #expect(watch.finish() == [])
         }
