@@ -77,6 +77,7 @@ let package = Package(
                 .embedInCode("Roots/AppleRootCA-G3.cer"), .embedInCode("Roots/AppleRootCA-G2.cer"),
                 .embedInCode("Roots/AppleIncRootCertificate.cer"),
             ]),
+        shared("AppStoreServerAPI", ["HTTPClient", "JOSE", "Crypto", "JSON", "Runtime"]),
         shared("AppStoreSimulation", ["AppStore", "JOSE", "Crypto", "JSON", "HTTPClient"]),
 
         service(
@@ -163,6 +164,9 @@ let package = Package(
                 "Service", "Pipeline", "AMQP", "Postgres", "Messages", "Runtime", "Observability", "HTTPClient",
                 "TestSupport",
             ]),
+        tests(
+            "AppStoreServerAPI",
+            ["AppStoreServerAPI", "HTTPServer", "HTTPClient", "JOSE", "Crypto", "JSON", "Runtime", "TestSupport"]),
         tests("AppStore", ["AppStore", "AppStoreSimulation", "JOSE", "Crypto", "JSON", "TestSupport"]),
         tests(
             "AppStoreSimulation",
