@@ -1,6 +1,7 @@
 /// Decides who may connect and whose requests are read, before anything is spent on them.
 ///
-/// Called on event loops: nothing of it may block. What is not implemented lets everybody in.
+/// Called on event loops: nothing of it may block. The defaults refuse only
+/// connections above the configured limit.
 public protocol Gatekeeper: Sendable {
     /// Whether a new connection is let in; it is closed at once otherwise.
     /// - Parameters:

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A kept connection to the gateway with at most one request under way. Belongs to one thread. Plain sockets: the load
-/// generator shares the processor with what it measures, and libcurl costs several times as much.
+/// generator shares the processor with what it measures.
 final class LoadConnection {
     /// An answer that has come completely.
     struct Answer {
