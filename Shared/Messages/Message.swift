@@ -9,11 +9,19 @@ public protocol Message: Codable, Sendable, Equatable {
     static var type: MessageType { get }
     /// Raised when a field changes its meaning; adding an optional field does not raise it.
     static var version: Int { get }
+    /// The routing key of this very message: ``type``, but for bodies that serve several types.
+    var messageType: MessageType { get }
+    /// Whether messages of `type` have this body.
+    static func isBody(of type: MessageType) -> Bool
 }
 
 extension Message {
     /// The first version of every message.
     public static var version: Int { 1 }
+    /// The one type of most bodies.
+    public var messageType: MessageType { Self.type }
+    /// Most bodies serve one type.
+    public static func isBody(of type: MessageType) -> Bool { type == Self.type }
 }
 
 /// The name of a message. Facts are past tense (`purchase.verified`); requests end in `.submitted` or `.requested`.
@@ -71,6 +79,12 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let ledgerAnswered = MessageType(rawValue: "ledger.answered")
     /// The answer to a transaction question.
     public static let transactionAnswered = MessageType(rawValue: "transaction.answered")
+    /// Apple has called: a notification, unverified, in Apple's words.
+    public static let notificationReceived = MessageType(rawValue: "notification.received")
+    /// An operator, or reconciliation, wants a stored notification told again.
+    public static let notificationRedriveRequested = MessageType(rawValue: "notification.redrive.requested")
+    /// The answer to a re-drive of notifications.
+    public static let notificationRedriveAnswered = MessageType(rawValue: "notification.redrive.answered")
     /// A lane parked the request: an operator has to look at it.
     public static let requestParked = MessageType(rawValue: "request.parked")
 }

@@ -35,7 +35,8 @@ public struct Fact: Sendable, Equatable {
         causedBy incoming: MessageHeader, occurredAt: Int64
     ) throws {
         self.init(
-            type: M.type, version: M.version, key: key, revision: revision, app: app, environment: environment,
+            type: message.messageType, version: M.version, key: key, revision: revision, app: app,
+            environment: environment,
             cause: incoming.id, correlationID: incoming.correlationID, occurredAt: occurredAt,
             body: try MessageCoding.encode(message))
     }

@@ -22,7 +22,7 @@ public struct Incoming: Sendable {
     /// The body as `type`, or nil when it cannot be read as one: the handler then answers
     /// ``Outcome/park(reason:)`` with ``unreadable``.
     public func read<M: Message>(_ type: M.Type) -> M? {
-        guard header.type == M.type, header.version == M.version else { return nil }
+        guard M.isBody(of: header.type), header.version == M.version else { return nil }
         return try? MessageCoding.decode(type, from: body)
     }
 

@@ -23,7 +23,7 @@ import Testing
     }()
 
     /// Every message type with every field set.
-    static let samples: [Sample] = purchaseSamples + walletSamples + catalogSamples
+    static let samples: [Sample] = purchaseSamples + walletSamples + catalogSamples + notificationSamples
 
     @Test(arguments: samples) func `a message on the wire is exactly its golden file`(sample: Sample) throws {
         let file = Self.folder.appending(path: "\(sample.type.rawValue).v\(sample.version).json")
@@ -61,7 +61,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
     var testDescription: String { type.rawValue }
 
     init<M: Message>(_ message: M) {
-        type = M.type
+        type = message.messageType
         version = M.version
         encode = { try MessageCoding.encode(message) }
         readsBack = { try MessageCoding.decode(M.self, from: $0) == message }
@@ -69,7 +69,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
 }
 
 extension GoldenMessageTests {
-    private static let customer = CustomerID("7b1f4a52-0000-4000-8000-000000000001")
+    static let customer = CustomerID("7b1f4a52-0000-4000-8000-000000000001")
     private static let coins = [AssetAmount(asset: .init("COINS"), amount: 120)]
 
     private static let purchaseSamples: [Sample] = [
