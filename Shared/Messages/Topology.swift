@@ -90,9 +90,20 @@ public enum Topology {
         name: "granting.queries", durability: .query,
         types: [.catalogRequested, .balanceRequested, .ledgerRequested, .transactionRequested])
 
+    /// Genuine notifications of Apple to act on.
+    public static let grantingNotifications = Queue(
+        name: "granting.notifications", durability: .work, types: MessageType.notifications)
+    /// What Apple sent, unverified.
+    public static let intakeNotifications = Queue(
+        name: "intake.notifications", durability: .work, types: [.notificationReceived])
+    /// Operators and re-drives of notifications.
+    public static let intakeCommands = Queue(
+        name: "intake.commands", durability: .work, types: [.notificationRedriveRequested])
+
     /// All queues but the parking, retry and reply ones, which follow from these.
     public static let queues = [
         verificationPurchases, grantingPurchases, grantingWallet, grantingCommands, grantingQueries,
+        grantingNotifications, intakeNotifications, intakeCommands,
     ]
 
     /// The queues whose messages are retried, parked and replayed.

@@ -32,12 +32,12 @@ extension Topology {
         accesses.filter { $0.says.contains(type) }.map(\.exchange)
     }
 
-    /// The gateway: requests of clients, nothing else.
+    /// The gateway: requests of clients and calls of Apple, nothing else.
     public static let gatewayAccess = Access(
         user: "gateway",
         says: [
             .purchaseSubmitted, .orderRequested, .spendRequested, .catalogRequested, .balanceRequested,
-            .ledgerRequested, .transactionRequested,
+            .ledgerRequested, .transactionRequested, .notificationReceived,
         ], reads: [], asks: true, answers: false, operates: false)
     /// Verification: the only one that can say `purchase.verified`.
     public static let verificationAccess = Access(
@@ -46,15 +46,19 @@ extension Topology {
     /// Granting.
     public static let grantingAccess = Access(
         user: "granting", says: streamedFacts + [.purchaseRedriveRequested],
-        reads: [grantingPurchases, grantingWallet, grantingCommands, grantingQueries], asks: false, answers: true,
+        reads: [grantingPurchases, grantingWallet, grantingCommands, grantingQueries, grantingNotifications], asks: false, answers: true,
         operates: false)
+    /// Intake: the only one that can say what Apple has told.
+    public static let intakeAccess = Access(
+        user: "intake", says: MessageType.notifications, reads: [intakeNotifications, intakeCommands], asks: false,
+        answers: true, operates: false)
     /// The operator's command line: requests only.
     public static let controlAccess = Access(
-        user: "control", says: [.catalogImportRequested, .catalogRequested], reads: [], asks: true, answers: false,
-        operates: true)
+        user: "control", says: [.catalogImportRequested, .catalogRequested, .notificationRedriveRequested], reads: [],
+        asks: true, answers: false, operates: true)
 
     /// All users.
-    public static let accesses = [gatewayAccess, verificationAccess, grantingAccess, controlAccess]
+    public static let accesses = [gatewayAccess, verificationAccess, grantingAccess, intakeAccess, controlAccess]
 
     /// The name of a reply queue: the user and something unique to this boot.
     public static func replyQueue(user: String, boot: String) -> String { "\(user).replies.\(boot)" }

@@ -12,7 +12,7 @@ import Testing
         try await onThread {
             let roles = ["purser_migrator", "purser_auditor", "purser_granting", "purser_verification"]
             let passwords = roles.map(platform.rolePassword) + [platform.broker.password.reveal()]
-            let users = ["gateway", "verification", "granting", "control"]
+            let users = ["gateway", "verification", "granting", "intake", "control"]
             let scripted = users.map { TextFiles.read(platform.state + "/secrets/broker-" + $0) }.filter { !$0.isEmpty }
             let brokerPassword = try Deployment.Secrets().brokerPassword
             let watch = ArgumentWatch(for: passwords + scripted + [brokerPassword])

@@ -144,7 +144,7 @@ services=(verification granting gateway)
 # Services with a schema of their own: schema <name>, login role purser_<name>.
 schemas=(verification granting)
 # Broker users: each service's, and the operator's tool.
-broker_users=(gateway verification granting control)
+broker_users=(gateway verification granting intake control)
 database_name=${PURSER_DATABASE_NAME:-purser}
 programs=$root/.build/${PURSER_CONFIGURATION:-debug}
 apps=$state/apps  # what services read: the apps' files and the keys they name

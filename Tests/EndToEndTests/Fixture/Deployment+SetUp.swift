@@ -1,5 +1,6 @@
 import AMQP
 import Glibc
+import Messages
 import Postgres
 import TestSupport
 
@@ -92,7 +93,7 @@ extension Deployment {
     /// What `purser topology` prints, imported: the real users with the real permissions.
     private func importTopology() throws {
         let users = folder + "/broker-users"
-        let lines = (Service.purser.map(\.rawValue) + ["control"]).map { "\($0):\(secrets.brokerPassword)" }
+        let lines = Topology.accesses.map(\.user).map { "\($0):\(secrets.brokerPassword)" }
         try TextFiles.write(lines.joined(separator: "\n") + "\n", to: users)
         let outcome = try run("purser", ["topology", "--vhost", virtualHost, "--users", users], [:])
         guard outcome.status == 0 else {

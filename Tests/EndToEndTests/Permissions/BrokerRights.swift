@@ -7,6 +7,7 @@ enum BrokerRights {
     static let says = """
         # user         exchange                  routing keys
         gateway        purser.from.gateway       purchase.submitted order.requested spend.requested
+        gateway        purser.from.gateway       notification.received
         gateway        purser.from.gateway       {catalog,balance,ledger,transaction}.requested
         verification   purser.from.verification  purchase.verified
         verification   purser.retry              {5s,30s,5m,1h}.verification.purchases
@@ -14,11 +15,23 @@ enum BrokerRights {
         verification   purser.replies            *
         granting       purser.from.granting      purchase.{granted,held,clawedback} order.created spend.decided
         granting       purser.from.granting      catalog.imported purchase.redrive.requested
-        granting       purser.retry              {5s,30s,5m,1h}.granting.{purchases,wallet,commands}
-        granting       purser.parked             granting.{purchases,wallet,commands}
+        granting       purser.retry              {5s,30s,5m,1h}.granting.{purchases,wallet,commands,notifications}
+        granting       purser.parked             granting.{purchases,wallet,commands,notifications}
         granting       purser.replies            *
-        control        purser.from.control       catalog.{import.requested,requested}
+        intake         purser.from.intake        notification.{subscribed,did_change_renewal_pref,expired,refund}
+        intake         purser.from.intake        notification.{did_change_renewal_status,offer_redeemed,did_renew}
+        intake         purser.from.intake        notification.{did_fail_to_renew,grace_period_expired,price_increase}
+        intake         purser.from.intake        notification.{refund_declined,consumption_request,renewal_extended}
+        intake         purser.from.intake        notification.{revoke,test,renewal_extension,refund_reversed}
+        intake         purser.from.intake        notification.{external_purchase_token,one_time_charge,migration}
+        intake         purser.from.intake        notification.{rescind_consent,metadata_update,price_change}
+        intake         purser.from.intake        notification.unrecognised
+        intake         purser.retry              {5s,30s,5m,1h}.intake.{notifications,commands}
+        intake         purser.parked             intake.{notifications,commands}
+        intake         purser.replies            *
+        control        purser.from.control       catalog.{import.requested,requested} notification.redrive.requested
         control        purser.retry              5s.verification.purchases 5s.granting.{purchases,wallet,commands}
+        control        purser.retry              5s.granting.notifications 5s.intake.{notifications,commands}
         # nobody: purser.return, the default exchange, amq.*, another's purser.from.…
         """
 
@@ -29,10 +42,15 @@ enum BrokerRights {
         verification.purchases                  verification  -
         verification.purchases.parked           control       -
         granting.{purchases,wallet,commands}    granting      -
+        granting.notifications                  granting      -
         granting.purchases.parked               control       -
         granting.wallet.parked                  control       -
         granting.commands.parked                control       -
+        granting.notifications.parked           control       -
         granting.queries                        granting      -
+        intake.{notifications,commands}         intake        -
+        intake.notifications.parked             control       -
+        intake.commands.parked                  control       -
         retry.{5s,30s,5m,1h}                    -             -
         purser.facts                            -             -
         gateway.replies.*                       gateway       gateway
@@ -43,13 +61,14 @@ enum BrokerRights {
     /// `control` replays, so it reaches every queue: its password is worth as much as the database's.
     static let reaches = """
         # user         queues
-        gateway        verification.purchases granting.wallet granting.queries
-        verification   granting.purchases retry.* verification.purchases* granting.*
-        granting       granting.* verification.purchases* retry.* purser.facts
-        control        granting.* verification.purchases retry.*
+        gateway        verification.purchases granting.wallet granting.queries intake.notifications
+        verification   granting.purchases retry.* verification.purchases* granting.* intake.*
+        granting       granting.* verification.purchases* intake.* retry.* purser.facts
+        intake         granting.* verification.purchases* intake.* retry.*
+        control        granting.* verification.purchases intake.* retry.*
         """
 
-    static let users = ["gateway", "verification", "granting", "control"]
+    static let users = ["gateway", "verification", "granting", "intake", "control"]
     /// The users that may make queues, of names that begin with theirs.
     static let askers = ["gateway", "control"]
 
