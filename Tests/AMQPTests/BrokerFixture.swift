@@ -41,11 +41,11 @@ extension Delivery {
     var number: Int? { Int(String(decoding: body, as: UTF8.self)) }
 }
 
-/// Receives until `count` messages are there; throws when nothing comes for 10 s.
+/// Receives until `count` messages are there; throws when nothing comes for a minute.
 func receive(_ count: Int, from consumer: inout Consumer) throws -> [Delivery] {
     var all: [Delivery] = []
     while all.count < count {
-        let batch = try consumer.receive(max: count - all.count, wait: .seconds(10))
+        let batch = try consumer.receive(max: count - all.count, wait: .seconds(60))
         guard !batch.isEmpty else { throw ConditionNotReached(description: "\(all.count) of \(count) messages came") }
         all += batch
     }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Against a real broker.
-@Suite(.timeLimit(.minutes(2))) struct ConsumerTests {
+@Suite(.timeLimit(.minutes(5))) struct ConsumerTests {
     @Test func `the broker sends no more than the prefetch ahead of acknowledgements`() async throws {
         let broker = try await BrokerFixture.shared()
         try await onThread {
@@ -81,7 +81,7 @@ import Testing
             let queue = try broker.freshQueue()
             var consumer = try Consumer.open(broker.endpoint, connectionName: "test", queue: queue, prefetch: 10)
             try broker.deleteQueue(queue)
-            let error = amqpError { _ = try consumer.receive(max: 1, wait: .seconds(10)) }
+            let error = amqpError { _ = try consumer.receive(max: 1, wait: .seconds(60)) }
             #expect(error == .consumerCancelled(queue: queue))
             #expect(amqpError { try consumer.serveHeartbeat() } == .consumerCancelled(queue: queue))
             consumer.close()

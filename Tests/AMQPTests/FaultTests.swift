@@ -4,7 +4,7 @@ import Testing
 
 /// Faults of the network and of the whole broker. The alarm touches every connection of the broker, so these run apart
 /// from others (`--no-parallel`).
-@Suite(.serialized, .timeLimit(.minutes(2))) struct FaultTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FaultTests {
     @Test func `a half-open connection is given up after two heartbeats (R12)`() async throws {
         let broker = try await BrokerFixture.shared()
         try await onThread {
@@ -22,7 +22,7 @@ import Testing
             var calls = 0
             let publishError = amqpError { _ = try publisher.publish([.numbered(0, to: queue)]) { calls += 1 } }
             #expect(publishError == .heartbeatMissed)
-            #expect(start.duration(to: .now) < .seconds(10))
+            #expect(start.duration(to: .now) < .seconds(60), "the kernel would have tried for a quarter of an hour")
             #expect(amqpError { try publisher.serveHeartbeat() } == .closed)
         }
     }
@@ -32,11 +32,12 @@ import Testing
         try await onThread {
             let queue = try broker.freshQueue()
             var endpoint = broker.endpoint
-            endpoint.heartbeat = 1
+            endpoint.heartbeat = 3
             var served = try Publisher.open(endpoint, connectionName: "served")
             var starved = try Publisher.open(endpoint, connectionName: "starved")
-            let deadline = ContinuousClock.now.advanced(by: .seconds(5))
-            try eventually(within: .seconds(10), every: .milliseconds(200)) {
+            // Unserved, it is lost after two heartbeats, and the broker looks once a heartbeat.
+            let deadline = ContinuousClock.now.advanced(by: .seconds(12))
+            try eventually(every: .milliseconds(200)) {
                 try served.serveHeartbeat()
                 return ContinuousClock.now > deadline
             }

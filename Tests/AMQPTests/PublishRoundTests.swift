@@ -26,6 +26,7 @@ import Testing
         round.settle(.init(token: 1, verdict: .confirmed))
         let now = ContinuousClock.now
         #expect(!round.hasMore)
+        // The wait is a part of a second, from before `now`.
         #expect(round.wakeUp(before: now.advanced(by: .seconds(60))) < now.advanced(by: .seconds(2)))
         round.requeueRejected(at: now.advanced(by: .seconds(3)))
         #expect([round.takeNext(), round.takeNext(), round.takeNext()] == [0, 2, nil])
@@ -42,9 +43,10 @@ import Testing
     }
 
     @Test func `patience ends`() {
+        let before = ContinuousClock.now
         let round = PublishRound(messages(1), patience: .milliseconds(10))
         let now = ContinuousClock.now
-        #expect(!round.isOutOfPatience(at: now.advanced(by: .seconds(-1))))
+        #expect(!round.isOutOfPatience(at: before))
         #expect(round.isOutOfPatience(at: now.advanced(by: .seconds(1))))
         #expect(round.wakeUp(before: now.advanced(by: .seconds(60))) <= now.advanced(by: .milliseconds(10)))
         #expect(!PublishRound(messages(1), patience: nil).isOutOfPatience(at: now.advanced(by: .seconds(1_000_000))))

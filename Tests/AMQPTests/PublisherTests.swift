@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Against a real broker.
-@Suite(.timeLimit(.minutes(2))) struct PublisherTests {
+@Suite(.timeLimit(.minutes(5))) struct PublisherTests {
     @Test func `two thousand messages are confirmed, in order in their queue, far faster than one by one`() async throws
     {
         let broker = try await BrokerFixture.shared()
@@ -52,7 +52,7 @@ import Testing
                 kind: .classic, arguments: ["x-max-length": 1, "x-overflow": "reject-publish"])
             try broker.fill(queue, count: 1)
             var publisher = try Publisher.open(broker.endpoint, connectionName: "test")
-            let impatient = try publisher.publish([.numbered(1, to: queue)], patience: .milliseconds(300))
+            let impatient = try publisher.publish([.numbered(1, to: queue)], patience: .seconds(3))
             #expect(impatient == [.unconfirmed])
             #expect(publisher.statistics.rejected > 0)
             var consumer = try Consumer.open(broker.endpoint, connectionName: "test", queue: queue, prefetch: 10)

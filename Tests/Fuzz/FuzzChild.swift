@@ -41,6 +41,7 @@ enum FuzzChild {
 
     private static func attempt(_ input: [UInt8], _ target: inout any FuzzTarget, _ report: inout FuzzReport) {
         func open(_ opened: inout some FuzzTarget) { FuzzLoop.attempt(input, on: &opened, &report) }
+        defer { FuzzLoop.judgeTime(&report) }
         open(&target)
     }
 }

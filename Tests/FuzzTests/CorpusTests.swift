@@ -34,8 +34,9 @@ import Testing
     private static func run(_ target: any FuzzTarget) -> FuzzReport {
         func open(_ opened: some FuzzTarget) -> FuzzReport {
             var opened = opened
-            var loop = FuzzLoop(seed: 1, deadline: .now + .seconds(60))
+            var loop = FuzzLoop(seed: 1, deadline: .now + .seconds(600))
             loop.most = 400
+            loop.isAlone = false
             return loop.run(&opened)
         }
         return open(target)

@@ -43,7 +43,7 @@ import Testing
     }
 
     private static func stop(_ server: HTTPServer) async throws {
-        try await onThread { server.stop(grace: .seconds(5)) }
+        try await onThread { server.stop(grace: .seconds(60)) }
     }
 
     @Test func `a purchase goes in and out over HTTP`() async throws {

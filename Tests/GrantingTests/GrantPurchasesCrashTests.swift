@@ -109,7 +109,7 @@ import Testing
             defer {
                 hold.release()
                 stop.stop()
-                _ = lane.join(for: .seconds(10))
+                _ = lane.join(for: .seconds(60))
             }
             // The first opens the window, the second is held.
             try stage.publish([try granting.purchase(transaction("1"), by: "alice")])
@@ -120,9 +120,9 @@ import Testing
             try stage.publish(batch)
             try eventually("all of them are in the lane's hands") { try stage.depth(stage.queue.name) == 0 }
             hold.release()
-            try eventually(within: .seconds(30), "one is parked") { try stage.depth(stage.queue.parkedName) == 1 }
+            try eventually(within: .seconds(60), "one is parked") { try stage.depth(stage.queue.parkedName) == 1 }
             stop.stop()
-            #expect(lane.join(for: .seconds(10)))
+            #expect(lane.join(for: .seconds(60)))
             let guilty = batch[41].id
             let size = hold.batches.first { $0.contains(guilty) }?.count ?? 0
             #expect(size >= 32, "the guilty one had neighbours: \(size)")
@@ -161,7 +161,7 @@ import Testing
                         revoked_share = 100000, payload_hash = '02'
                     """)
             }
-            #expect(thread?.join(for: .seconds(20)) == true)
+            #expect(thread?.join(for: .seconds(60)) == true)
             let share = try granting.rows("SELECT revoked_share, signed_date FROM granting.transactions").first
             #expect(try share?.int8("revoked_share") == 100_000 && share?.int8("signed_date") == Shop.day + 2)
         }

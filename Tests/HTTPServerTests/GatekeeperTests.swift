@@ -54,8 +54,8 @@ import Testing
         try await onThread {
             let fixture = try Self.server { $0.refusalDelay = .milliseconds(200) }
             let client = try RawClient(port: fixture.port)
-            client.send(Self.get("/limited") + Self.get("/limited") + Self.get("/after"))
             let start = ContinuousClock.now
+            client.send(Self.get("/limited") + Self.get("/limited") + Self.get("/after"))
             #expect(try client.answer()?.status == 429)
             #expect(try client.answer()?.status == 429)
             #expect(try client.answer()?.status == 200)
@@ -87,7 +87,7 @@ import Testing
             for client in held { client.send(Self.get("/limited")) }
             var clients: [RawClient] = []
             // The two may be read after the third; then one of them is told at once instead.
-            try eventually(within: .seconds(2), "somebody is told at once") {
+            try eventually("somebody is told at once") {
                 let client = try RawClient(port: fixture.port)
                 clients.append(client)
                 client.send(Self.get("/limited"))
@@ -123,8 +123,8 @@ import Testing
             probe.send(Self.get("/"))
             #expect(try probe.answer()?.status == 200, "everything sent before has been read")
             let start = ContinuousClock.now
-            fixture.server.stop(grace: .seconds(5))
-            #expect(ContinuousClock.now - start < .seconds(5))
+            fixture.server.stop(grace: .seconds(120))
+            #expect(ContinuousClock.now - start < .seconds(60))
             // Told or closed, but never left.
             for client in clients { _ = try client.answer() }
         }

@@ -13,7 +13,7 @@ import Testing
             let waiting = try RawClient(port: fixture.port)
             waiting.send(Self.wait)
             try eventually { fixture.gate.waiting == 1 && fixture.server.openConnections == 2 }
-            let stopper = NamedThread.start(name: "stop") { fixture.server.stop(grace: .seconds(10)) }
+            let stopper = NamedThread.start(name: "stop") { fixture.server.stop(grace: .seconds(60)) }
             try eventually("no new connections") { (try? RawClient(port: fixture.port)) == nil }
             idle.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             let refused = try idle.answer()
@@ -24,7 +24,7 @@ import Testing
             let answer = try waiting.answer()
             #expect(answer?.status == 200)
             #expect(answer?.has("Connection: close") == true)
-            #expect(stopper.join(for: .seconds(10)))
+            #expect(stopper.join(for: .seconds(60)))
         }
     }
 
@@ -65,7 +65,7 @@ import Testing
                 }
                 try eventually { fixture.handled.count > 50 * (round + 1) }
                 fixture.server.stop(grace: round.isMultiple(of: 2) ? .zero : .seconds(5))
-                for client in clients { #expect(client.join(for: .seconds(20))) }
+                for client in clients { #expect(client.join(for: .seconds(60))) }
                 #expect(fixture.server.requestsInFlight == 0)
             }
         }

@@ -8,7 +8,7 @@ import Testing
 @testable import Pipeline
 
 /// Every place a lane can die at, on real parts: nothing is lost, nothing is done twice, every deed is announced.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct LaneCrashTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LaneCrashTests {
     /// All messages done exactly once, all announced under one id each, nothing left or parked.
     private func expectExactlyOnce(_ fixture: LaneFixture, _ ids: [MessageID]) throws {
         let counted = try fixture.counted()
@@ -32,7 +32,7 @@ import Testing
             let crash = CrashOnce(at: point)
             let stop = StopSignal()
             let lane = fixture.lane(stop: stop, probe: crash)
-            #expect(lane.join(for: .seconds(20)) && crash.isDone)
+            #expect(lane.join(for: .seconds(60)) && crash.isDone)
             try fixture.run { try fixture.counted().tally == 40 && fixture.depth(fixture.queue.name) == 0 }
             try expectExactlyOnce(fixture, ids)
         }
@@ -47,7 +47,7 @@ import Testing
             let crash = CrashOnce(at: point, batchOf: 3)
             let stop = StopSignal()
             let lane = fixture.lane(stop: stop, probe: crash)
-            #expect(lane.join(for: .seconds(20)) && crash.isDone)
+            #expect(lane.join(for: .seconds(60)) && crash.isDone)
             // The ladder brings retries back after 5 s, as often as they were sent on: at least once each.
             try fixture.run {
                 try fixture.counted().tally == 2 && fixture.depth(fixture.queue.name) == 0
@@ -119,11 +119,11 @@ import Testing
             let second = fixture.lane(stop: stop)
             defer {
                 stop.stop()
-                _ = second.join(for: .seconds(10))
+                _ = second.join(for: .seconds(60))
             }
             try fixture.run { try fixture.counted().deeds == 30 && fixture.depth(fixture.queue.name) == 0 }
             stop.stop()
-            _ = second.join(for: .seconds(10))
+            _ = second.join(for: .seconds(60))
             try expectExactlyOnce(fixture, ids)
         }
     }
@@ -138,12 +138,12 @@ import Testing
             while try fixture.depth(fixture.queue.parkedName) == 0 {
                 let stop = StopSignal()
                 let lane = fixture.lane(stop: stop)
-                try eventually(within: .seconds(40), "died, or parked it") {
+                try eventually(within: .seconds(60), "died, or parked it") {
                     let isDead = lane.join(for: .milliseconds(5))
                     return try isDead || fixture.depth(fixture.queue.parkedName) == 1
                 }
                 stop.stop()
-                _ = lane.join(for: .seconds(10))
+                _ = lane.join(for: .seconds(60))
                 deaths += 1
                 guard deaths < 80 else { throw TestFailure("still not parked after \(deaths) deaths") }
             }
@@ -162,7 +162,7 @@ import Testing
             let stop = StopSignal()
             // Prefetch 1 at first: the first batch holds one message.
             let lane = fixture.lane(stop: stop, probe: CrashOnce(at: .afterCommit))
-            #expect(lane.join(for: .seconds(20)))
+            #expect(lane.join(for: .seconds(60)))
             try eventually("all are back in the queue") { try fixture.depth(fixture.queue.name) == ids.count }
             try fixture.broker.control("purge_queue", "-p", fixture.broker.virtualHost, fixture.queue.name)
             let done = try fixture.counted().deeds

@@ -8,7 +8,7 @@ import Testing
 @testable import Pipeline
 
 /// What becomes of messages that cannot be done, and of their neighbours.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct LaneOutcomeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LaneOutcomeTests {
     @Test func `a row the database rejects among 64 is parked alone with its reason (R26)`() async throws {
         let fixture = try await LaneFixture.make("rejected")
         try await onThread {
@@ -76,11 +76,11 @@ import Testing
             let lane = fixture.lane(stop: stop, metrics: metrics)
             defer {
                 stop.stop()
-                _ = lane.join(for: .seconds(10))
+                _ = lane.join(for: .seconds(60))
             }
             let deliveries = metrics.counter(
                 "purser_lane_deliveries_total", help: "Messages taken.", labels: ["queue": fixture.queue.name])
-            try eventually(within: .seconds(20), "it was delivered twice") { deliveries.value == 2 }
+            try eventually(within: .seconds(60), "it was delivered twice") { deliveries.value == 2 }
             #expect(began.duration(to: .now) >= .seconds(5))
         }
         #expect(RetryPolicy.next(.minutes5, attempt: 11, isOutage: false) == .minutes5)
@@ -140,7 +140,7 @@ import Testing
             let lane = fixture.lane(configuration, stop: stop, metrics: metrics)
             defer {
                 stop.stop()
-                _ = lane.join(for: .seconds(10))
+                _ = lane.join(for: .seconds(60))
             }
             try eventually("the lane works") { lane.isReady }
             proxy.refuse()
@@ -152,7 +152,7 @@ import Testing
             try eventually("a batch waits, and the lane says so") { waits.value > 0 && !lane.isReady }
             #expect(try fixture.depth(fixture.queue.parkedName) == 0)
             proxy.pass()
-            try eventually(within: .seconds(20), "all are done") {
+            try eventually(within: .seconds(60), "all are done") {
                 try fixture.counted().tally == 10 && fixture.depth(fixture.queue.name) == 0 && lane.isReady
             }
             #expect(try fixture.depth(fixture.queue.parkedName) == 0)
@@ -167,7 +167,7 @@ import Testing
             // A batch that was committed and never announced, and no message that would come back for it.
             try fixture.publish(["1"])
             let dead = fixture.lane(stop: StopSignal(), probe: CrashOnce(at: .afterCommit))
-            #expect(dead.join(for: .seconds(20)))
+            #expect(dead.join(for: .seconds(60)))
             try eventually("back in the queue") { try fixture.depth(fixture.queue.name) == 1 }
             try fixture.broker.control("purge_queue", "-p", fixture.broker.virtualHost, fixture.queue.name)
             var configuration = fixture.configuration(database: proxy)
@@ -178,15 +178,15 @@ import Testing
             let lane = fixture.lane(configuration, stop: stop)
             defer {
                 stop.stop()
-                _ = lane.join(for: .seconds(10))
+                _ = lane.join(for: .seconds(60))
             }
             try eventually("the lane works") { lane.isReady }
             proxy.refuse()
             proxy.cut()
             try eventually("the idle lane says that it does not work") { !lane.isReady }
             proxy.pass()
-            try eventually(within: .seconds(20), "it works again without a message") { lane.isReady }
-            try eventually(within: .seconds(20), "the fact is announced") { try fixture.depth(fixture.observer) >= 1 }
+            try eventually(within: .seconds(60), "it works again without a message") { lane.isReady }
+            try eventually(within: .seconds(60), "the fact is announced") { try fixture.depth(fixture.observer) >= 1 }
         }
     }
 
@@ -202,13 +202,13 @@ import Testing
             let lane = fixture.lane(stop: stop)
             defer {
                 stop.stop()
-                _ = lane.join(for: .seconds(10))
+                _ = lane.join(for: .seconds(60))
             }
             try eventually("committed, but not ready") { try fixture.counted().tally == 1 && !lane.isReady }
             let definitions = try Topology.definitions(
                 virtualHost: fixture.broker.virtualHost, passwordHashes: [:])
             try fixture.broker.importDefinitions(String(decoding: definitions, as: UTF8.self))
-            try eventually(within: .seconds(20), "ready again") { lane.isReady }
+            try eventually(within: .seconds(60), "ready again") { lane.isReady }
             #expect(try fixture.counted().tally == 1)
         }
     }

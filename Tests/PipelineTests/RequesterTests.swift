@@ -9,7 +9,7 @@ import Testing
 @testable import Pipeline
 
 /// Questions over the real broker: answered, parked, unanswered, and with the broker going away.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct RequesterTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RequesterTests {
     /// Who may say what is asked here.
     private static let user = "granting"
 
@@ -25,13 +25,13 @@ import Testing
         do {
             try await body(requester, fixture)
         } catch {
-            try await onThread { () throws in requester.shutDown(within: .seconds(5)) }
+            try await onThread { () throws in requester.shutDown(within: .seconds(30)) }
             throw error
         }
-        try await onThread { () throws in requester.shutDown(within: .seconds(5)) }
+        try await onThread { () throws in requester.shutDown(within: .seconds(30)) }
     }
 
-    private func ask(_ requester: Requester, _ word: String, patience: Duration = .seconds(10)) async throws
+    private func ask(_ requester: Requester, _ word: String, patience: Duration = .seconds(60)) async throws
         -> BalanceAnswered
     {
         try await requester.ask(
@@ -51,7 +51,7 @@ import Testing
             #expect(answers == 200 && requester.waiting == 0)
             try await onThread {
                 stop.stop()
-                #expect(lane.join(for: .seconds(10)))
+                #expect(lane.join(for: .seconds(60)))
                 let tally = try fixture.counted().tally
                 #expect(tally == 200)
             }
@@ -86,7 +86,7 @@ import Testing
             await #expect(throws: RequestError.parked(reason: "test.parked")) { try await ask(requester, "park") }
             try await onThread {
                 stop.stop()
-                _ = lane.join(for: .seconds(10))
+                _ = lane.join(for: .seconds(60))
             }
         }
     }
@@ -131,9 +131,9 @@ import Testing
         proxy.cut()
         try await eventually("answered again") { (try? await ask(requester, "7", patience: .seconds(1))) != nil }
         try await onThread {
-            requester.shutDown(within: .seconds(5))
+            requester.shutDown(within: .seconds(30))
             stop.stop()
-            #expect(lane.join(for: .seconds(10)))
+            #expect(lane.join(for: .seconds(60)))
         }
     }
 }

@@ -8,7 +8,8 @@ import Testing
     @Test func `a session has custom plans, the timeouts and its name; callers may override`() async throws {
         let database = try await database()
         try await onThread {
-            var connection = try database.open(parameters: ["lock_timeout": "1234ms"])
+            var connection = try Connection.open(
+                Secret(database.conninfo), applicationName: "test", parameters: ["lock_timeout": "1234ms"])
             let names = [
                 "plan_cache_mode", "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout",
                 "synchronous_commit", "jit", "application_name", "client_encoding",

@@ -50,7 +50,7 @@ import Testing
 
     private func terminate(_ process: Int32, by killer: inout Connection) throws {
         _ = try killer.query("SELECT pg_terminate_backend($1)", [.int4(process)])
-        try eventually(within: .seconds(10), "the backend is gone") {
+        try eventually(within: .seconds(60), "the backend is gone") {
             try killer.query("SELECT FROM pg_stat_activity WHERE pid = $1", [.int4(process)]).isEmpty
         }
     }
@@ -79,7 +79,7 @@ import Testing
             #expect(!isUsable)
             var other = try database.open()
             // The server may still be committing for a moment after the connection is cut.
-            try eventually(within: .seconds(10), "the outcome") {
+            try eventually(within: .seconds(60), "the outcome") {
                 try other.query("SELECT count(*) AS n FROM \(table)").single().int8("n") == rows
             }
         }
@@ -116,13 +116,13 @@ import Testing
             defer { proxy.close() }
             var connection = try Connection.open(
                 database.conninfo(proxyPort: proxy.port), applicationName: "test",
-                parameters: ["statement_timeout": "100ms"])
-            connection.grace = .milliseconds(200)
+                parameters: ["statement_timeout": "1s"])
+            connection.grace = .seconds(1)
             proxy.stall()
             let start = ContinuousClock.now
             let error = try failure { try connection.transaction { _ = try $0.query("SELECT 1") } }
             #expect(error == .connectionLost("no answer in time"))
-            #expect(ContinuousClock.now - start < .seconds(5))
+            #expect(ContinuousClock.now - start < .seconds(60), "it does not wait for the network's own time limits")
         }
     }
 }

@@ -6,7 +6,7 @@ import Testing
     @Test func `a look-up prepared on an empty table uses the index when it has grown, without ANALYZE`() async throws {
         let database = try await database()
         try await onThread {
-            var connection = try database.open(parameters: ["statement_timeout": "60s"])
+            var connection = try database.open()
             try connection.executeScript(
                 """
                 CREATE TABLE grown (environment text, id text, amount bigint NOT NULL, PRIMARY KEY (environment, id))

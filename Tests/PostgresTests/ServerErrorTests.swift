@@ -66,8 +66,8 @@ import Testing
     @Test func `timeouts of statement and lock are reasons to wait`() async throws {
         let database = try await database()
         try await onThread {
-            var slow = try database.open(parameters: ["statement_timeout": "50ms"])
-            let statement = try failure { _ = try slow.query("SELECT pg_sleep(10)") }
+            var slow = try database.open(parameters: ["statement_timeout": "1s"])
+            let statement = try failure { _ = try slow.query("SELECT pg_sleep(60)") }
             #expect(statement?.sqlState == "57014")
             #expect(statement?.retryClass == .wait)
 
@@ -118,7 +118,7 @@ import Testing
                         let lock = "SELECT FROM crossed WHERE id = $1 FOR UPDATE"
                         _ = try transaction.query(lock, [.int8(Int64(own))])
                         holds[own - 1].stop()
-                        #expect(holds[other - 1].wait(for: .seconds(10)))
+                        #expect(holds[other - 1].wait(for: .seconds(60)))
                         _ = try transaction.query(lock, [.int8(Int64(other))])
                     }
                 }

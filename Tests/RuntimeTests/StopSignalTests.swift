@@ -18,7 +18,7 @@ import Testing
             }
         }
         signal.stop()
-        for thread in threads { #expect(thread.join(for: .seconds(10))) }
+        for thread in threads { #expect(thread.join(for: .seconds(60))) }
         #expect(counter.value == 8)
     }
 

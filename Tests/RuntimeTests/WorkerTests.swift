@@ -2,7 +2,7 @@ import Runtime
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct WorkerTests {
+@Suite(.timeLimit(.minutes(5))) struct WorkerTests {
     private struct Broken: Error, Equatable {}
 
     /// What the worker's thread did, seen from the test.
@@ -129,7 +129,7 @@ import Testing
     @Test func `after stop nothing is served`() async throws {
         let worker = makeWorker(Log())
         worker.stop()
-        #expect(worker.join(for: .seconds(10)))
+        #expect(worker.join(for: .seconds(60)))
         await #expect(throws: WorkerError.stopped) { try await worker.submit(1) }
     }
 }

@@ -110,6 +110,6 @@ public final class HoldOnce: LaneProbe {
         recorder.reached(point, batch: batch)
         guard point == .beforeAck, batches.count == number, !holding.isStopped else { return }
         holding.stop()
-        _ = released.wait(for: .seconds(30))
+        _ = released.wait(for: .seconds(60))
     }
 }

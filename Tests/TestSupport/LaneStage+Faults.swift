@@ -61,7 +61,7 @@ extension LaneStage {
         let stop = StopSignal()
         let lane = lane(stop: stop, probe: crash, handler: makeHandler)
         defer { stop.stop() }
-        guard lane.join(for: .seconds(20)), crash.isDone else {
+        guard lane.join(for: .seconds(60)), crash.isDone else {
             throw ConditionNotMet(description: "the lane did not die at \(point.rawValue)")
         }
     }

@@ -118,9 +118,9 @@ public final class LaneStage: Sendable {
         let stop = StopSignal()
         let lanes = (0..<count).map { _ in lane(configuration, stop: stop, probe: probe, handler: makeHandler) }
         defer { stop.stop() }
-        try eventually(within: .seconds(40), "the lane has done it", isDone)
+        try eventually(within: .seconds(60), "the lane has done it", isDone)
         stop.stop()
-        for lane in lanes where !lane.join(for: .seconds(10)) {
+        for lane in lanes where !lane.join(for: .seconds(60)) {
             throw ConditionNotMet(description: "a lane did not stop")
         }
     }
@@ -156,11 +156,13 @@ public final class LaneStage: Sendable {
 
     /// Takes everything that lies in a queue now.
     public func drain(_ name: String) throws -> [Delivery] {
+        let expected = try depth(name)
         var consumer = try Consumer.open(broker.endpoint, connectionName: "test", queue: name, prefetch: 500)
         defer { consumer.close() }
         var all: [Delivery] = []
         while true {
-            let some = try consumer.receive(max: 500, wait: .milliseconds(300))
+            // As long as any is missing a busy broker is waited for; then what came meanwhile is taken too.
+            let some = try consumer.receive(max: 500, wait: all.count < expected ? .seconds(60) : .milliseconds(300))
             guard let last = some.last else { return all }
             all += some
             try consumer.acknowledge(upTo: last.tag)

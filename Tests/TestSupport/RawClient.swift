@@ -30,8 +30,8 @@ public final class RawClient {
         if var receiveBuffer {
             setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
         }
-        // A test never waits longer than this for a byte.
-        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        // A test never waits longer than this for a byte: generous, since it only ends a test that fails.
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -71,11 +71,19 @@ public final class TestDatabase: Sendable {
         try connection.executeScript("DROP DATABASE IF EXISTS \"\(name)\" WITH (FORCE)")
     }
 
+    /// Where a service gives up and tries again, a test's own session waits: a busy machine is no reason to fail.
+    private static let patience = [
+        "statement_timeout": "120s", "lock_timeout": "60s", "idle_in_transaction_session_timeout": "120s",
+    ]
+
     /// Opens a connection of the superuser, or of a role made by ``createRole(_:)``. What a role only sets for itself
-    /// (the auditor: read-only) it can unset: it is unset, so that rights are tested alone.
+    /// (the auditor: read-only) it can unset: it is unset, so that rights are tested alone. Timeouts
+    /// are generous.
     public func open(role: String? = nil, parameters: [String: String] = [:]) throws(PostgresError) -> Connection {
         let own = role == "purser_auditor" ? " options='-c default_transaction_read_only=off'" : ""
-        return try Connection.open(conninfo(role: role) + own, applicationName: "test", parameters: parameters)
+        return try Connection.open(
+            "\(conninfo(role: role)) connect_timeout=60\(own)", applicationName: "test",
+            parameters: Self.patience.merging(parameters) { $1 })
     }
 
     /// The conninfo of a role made by ``createRole(_:)``, for processes under test.
@@ -115,12 +123,11 @@ public final class TestDatabase: Sendable {
 
     /// Runs a script as superuser, for set-up.
     public func execute(_ script: String) throws(PostgresError) {
-        var connection = try open(parameters: ["statement_timeout": "60s"])
+        var connection = try open()
         try connection.executeScript(script)
     }
 
     private static func open(_ conninfo: String) throws(PostgresError) -> Connection {
-        try Connection.open(
-            conninfo, applicationName: "test", parameters: ["statement_timeout": "60s", "lock_timeout": "60s"])
+        try Connection.open("\(conninfo) connect_timeout=60", applicationName: "test", parameters: patience)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @testable import Verification
 
 /// What is kept, on real PostgreSQL.
-@Suite(.timeLimit(.minutes(2))) struct EvidenceTests {
+@Suite(.timeLimit(.minutes(5))) struct EvidenceTests {
     @Test func `every distinct statement is kept once, and its exact JWS can be rebuilt`() async throws {
         try await VerificationDatabase.with("once") { verification in
             var session = try verification.open()
@@ -73,7 +73,7 @@ import Testing
                     if !firstCommits { throw RollBack() }
                 }
             } catch is RollBack {}
-            #expect(thread?.join(for: .seconds(20)) == true)
+            #expect(thread?.join(for: .seconds(60)) == true)
             _ = try first.run([try submission(signed[3])])
             #expect(try verification.count("headers") == 1)
             #expect(try verification.rebuilt() == (firstCommits ? signed : Array(signed[1...])))

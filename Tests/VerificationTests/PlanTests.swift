@@ -9,7 +9,7 @@ import Testing
 
 /// Statements are planned once per connection, perhaps while the tables are empty: evidence, quarantine and facts must
 /// be found by index in full ones too.
-@Suite(.timeLimit(.minutes(2))) struct PlanTests {
+@Suite(.timeLimit(.minutes(5))) struct PlanTests {
     /// Evidence, refusals and facts as 100,000 purchases would leave them.
     private static let fill = """
         INSERT INTO verification.headers (digest, segment)

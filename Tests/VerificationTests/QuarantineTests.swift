@@ -7,7 +7,7 @@ import Testing
 @testable import Verification
 
 /// What is refused is kept by message, bounded, and never in the way.
-@Suite(.timeLimit(.minutes(2))) struct QuarantineTests {
+@Suite(.timeLimit(.minutes(5))) struct QuarantineTests {
     @Test func `a refusal is kept once a message, however often it is delivered`() async throws {
         try await VerificationDatabase.with("quarantine") { verification in
             var session = try verification.open()

@@ -7,7 +7,7 @@ import Testing
 @testable import Verification
 
 /// What the handler answers, tells, keeps and sends on.
-@Suite(.timeLimit(.minutes(2))) struct VerifyPurchasesTests {
+@Suite(.timeLimit(.minutes(5))) struct VerifyPurchasesTests {
     @Test func `a genuine purchase becomes a fact for whoever handed it in, and no answer yet`() async throws {
         try await VerificationDatabase.with("genuine") { verification in
             var session = try verification.open()

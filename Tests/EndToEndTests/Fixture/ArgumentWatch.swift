@@ -28,7 +28,7 @@ final class ArgumentWatch: Sendable {
     /// Ends watching; the names of the programs that had one of the values among their arguments.
     func finish() -> Set<String> {
         stop.stop()
-        _ = thread.withLock { $0 }?.join(for: .seconds(10))
+        _ = thread.withLock { $0 }?.join(for: .seconds(60))
         return seen.withLock { $0 }
     }
 

@@ -57,7 +57,7 @@ extension Insider {
 
     /// A queue gets empty, also of messages in its lane's hand, and its lane works on.
     func expectEmpty(_ queue: Topology.Queue) throws {
-        try eventually(within: .seconds(20), every: .milliseconds(100), "\(queue.name) is empty") {
+        try eventually(within: .seconds(60), every: .milliseconds(100), "\(queue.name) is empty") {
             try deployment.messages(in: queue.name) == 0
         }
         try deployment.waitUntilReady(service(of: queue))
@@ -94,11 +94,11 @@ extension Deployment {
 }
 
 extension Insider {
-    /// Takes `count` messages out of any queue, or what has come after 15 s.
+    /// Takes `count` messages out of any queue, or what has come after a minute.
     func taken(from queue: String, count: Int) throws -> [Delivery] {
         var consumer = try Consumer.open(endpoint, connectionName: "insider", queue: queue, prefetch: 200)
         defer { consumer.close() }
-        let deadline = ContinuousClock.now + .seconds(15)
+        let deadline = ContinuousClock.now + .seconds(60)
         var all: [Delivery] = []
         while all.count < count, ContinuousClock.now < deadline {
             let some = try consumer.receive(max: 200, wait: .milliseconds(100))

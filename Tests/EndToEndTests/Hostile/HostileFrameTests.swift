@@ -213,7 +213,7 @@ import Testing
                 strays[0].properties.correlationID = nil
                 reply.properties.correlationID = question.properties.correlationID
                 try insider.publish(strays + [reply, reply])
-                #expect(asker.join(for: .seconds(10)))
+                #expect(asker.join(for: .seconds(60)))
                 #expect(answer.withLock { $0 } == status, "\(name)")
                 deployment.process(.granting)?.send(SIGCONT)
                 var backend = try deployment.backend("false-anna")

@@ -108,7 +108,7 @@ import Testing
             }
             // Never silent for long: only absolute deadlines end them, of 10 s for bodies and 15 s for heads.
             var open = heads + bodies
-            try eventually(within: .seconds(30), every: .milliseconds(250), "all are cut off") {
+            try eventually(within: .seconds(60), every: .milliseconds(250), "all are cut off") {
                 open.removeAll { !$0.send("a") }
                 return open.isEmpty
             }

@@ -52,7 +52,7 @@ struct Insider {
 
     /// Takes `count` messages out of a queue's parking queue, or what has come after `limit`; and, should more come than
     /// expected, those that follow within a moment.
-    func parked(of queue: Topology.Queue, count: Int, within limit: Duration = .seconds(20)) throws -> [Parked] {
+    func parked(of queue: Topology.Queue, count: Int, within limit: Duration = .seconds(60)) throws -> [Parked] {
         var consumer = try Consumer.open(
             endpoint, connectionName: "insider", queue: queue.parkedName, prefetch: 200)
         defer { consumer.close() }
