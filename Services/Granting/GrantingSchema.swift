@@ -14,5 +14,6 @@ enum GrantingSchema {
         ("V005_wallet.sql", PackageResources.V005_wallet_sql),
         ("V006_facts.sql", PackageResources.V006_facts_sql),
         ("V007_rights.sql", PackageResources.V007_rights_sql),
+        ("V008_refunds.sql", PackageResources.V008_refunds_sql),
     ])
 }

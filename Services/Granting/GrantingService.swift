@@ -13,6 +13,9 @@ package enum GrantingService {
     /// The handler of `granting.purchases`. Belongs to one thread.
     package static func purchases() -> any Handler { GrantPurchases() }
 
+    /// The handler of `granting.notifications`. Belongs to one thread.
+    package static func notifications() -> any Handler { ApplyNotifications() }
+
     /// The handler of `granting.wallet`. Belongs to one thread.
     package static func wallet() -> any Handler { DecideWallet() }
 

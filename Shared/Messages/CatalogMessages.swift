@@ -58,17 +58,21 @@ public struct CatalogPolicies: Codable, Sendable, Equatable {
     public var requiresAppAccountToken: Bool
     /// Hours until a new order's label becomes "expired".
     public var orderExpiryHours: Int64
+    /// The share of every grant that repays what earlier refunds left owed, in milliunits of per cent (100,000 = all of
+    /// it); nil keeps debts until an operator decides.
+    public var debtRepaymentShare: Int64?
 
     /// Composes the policies.
     public init(
         sandboxAudience: SandboxAudience, reviewers: [UserID], testers: [UserID], requiresAppAccountToken: Bool,
-        orderExpiryHours: Int64
+        orderExpiryHours: Int64, debtRepaymentShare: Int64? = nil
     ) {
         self.sandboxAudience = sandboxAudience
         self.reviewers = reviewers
         self.testers = testers
         self.requiresAppAccountToken = requiresAppAccountToken
         self.orderExpiryHours = orderExpiryHours
+        self.debtRepaymentShare = debtRepaymentShare
     }
 }
 

@@ -43,6 +43,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let purchaseHeld = MessageType(rawValue: "purchase.held")
     /// The revoked share of a granted purchase changed and assets moved.
     public static let purchaseClawedBack = MessageType(rawValue: "purchase.clawedback")
+    /// A debt was paid from a later grant or a reversed refund.
+    public static let debtRepaid = MessageType(rawValue: "debt.repaid")
+    /// Somebody should look at a customer: an alert.
+    public static let riskFlagged = MessageType(rawValue: "risk.flagged")
     /// Granting asks itself to decide a held purchase anew because catalogue or policy changed.
     public static let purchaseRedriveRequested = MessageType(rawValue: "purchase.redrive.requested")
     /// A client asks for an order and its appAccountToken.

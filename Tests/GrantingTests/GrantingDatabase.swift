@@ -132,9 +132,8 @@ extension Outcome {
 
 /// A message as a lane hands it over; somebody waits for the answer.
 func message(_ body: some Message, id: MessageID? = nil) throws -> Incoming {
-    func type<M: Message>(of _: M) -> MessageType { M.type }
     let header = MessageHeader(
-        id: id ?? MessageID(UUIDText.random()), type: type(of: body), version: 1, occurredAt: 0,
+        id: id ?? MessageID(UUIDText.random()), type: body.messageType, version: 1, occurredAt: 0,
         correlationID: "correlation", replyTo: "gateway")
     return Incoming(header: header, body: try MessageCoding.encode(body), isRedelivered: false)
 }
@@ -146,6 +145,25 @@ func verified(
     try message(
         PurchaseVerified(
             app: Shop.app, userID: user.map { UserID($0) }, orderNumber: order, transaction: transaction), id: id)
+}
+
+/// A notification as a message.
+func notified(
+    _ type: AppleNotificationType, _ transaction: VerifiedTransaction?, uuid: String? = nil, id: MessageID? = nil
+) throws -> Incoming {
+    try message(notification(type, transaction, uuid: uuid), id: id)
+}
+
+/// What Intake says of a notification.
+func notification(
+    _ type: AppleNotificationType, _ transaction: VerifiedTransaction?, uuid: String? = nil
+) -> NotificationVerified {
+    var body = NotificationVerified(
+        app: Shop.app, environment: transaction?.environment ?? .production,
+        notificationUUID: uuid ?? UUIDText.random(), notificationType: type.rawValue,
+        signedDate: transaction?.signedDate ?? Shop.day)
+    body.transaction = transaction
+    return body
 }
 
 /// A spend as a message.

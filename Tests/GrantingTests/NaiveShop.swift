@@ -22,6 +22,7 @@ struct NaiveShop {
         var share: Int64 = 0
         var takes: [AssetID: [Take]] = [:]
         var debts: [AssetID: Int64] = [:]
+        var repaid: [AssetID: [Take]] = [:]
     }
     struct KnownOrder {
         var user: String
@@ -57,6 +58,8 @@ struct NaiveShop {
             return word
         case .purchase(let statement, let user, let order):
             return purchase(statement, user, order, step.cause)
+        case .notification(let statement, let type):
+            return purchase(statement, nil, nil, step.cause, tellsOnly: type == .refund || type == .refundDeclined)
         }
     }
 
@@ -76,7 +79,8 @@ struct NaiveShop {
     }
 
     private mutating func purchase(
-        _ statement: VerifiedTransaction, _ user: String?, _ number: OrderNumber?, _ cause: MessageID
+        _ statement: VerifiedTransaction, _ user: String?, _ number: OrderNumber?, _ cause: MessageID,
+        tellsOnly: Bool = false
     ) -> String {
         let key = "\(statement.environment)\(statement.transactionID)"
         let isNews = learn(statement, key)
@@ -89,6 +93,10 @@ struct NaiveShop {
             if user != granted.user { return "TRANSACTION_ALREADY_BOUND_TO_OTHER_USER" }
             if now.revokedShare == 100_000 { return "TRANSACTION_ALREADY_REVOKED" }
             return (granted.cause == cause ? "granted" : "already_granted") + " \(balance(user, Shop.coins))"
+        }
+        if tellsOnly {
+            if isNews, let owner = owners[key] { _ = deliver(key, now, owner, orderOfOwner[key], cause) }
+            return "-"
         }
         if let user, let owner = owners[key], owner != user {
             if isNews { _ = deliver(key, now, owner, orderOfOwner[key], cause) }
@@ -190,16 +198,44 @@ struct NaiveShop {
                 let forgiven = min(-difference, granted.debts[pile.asset] ?? 0)
                 granted.debts[pile.asset, default: 0] -= forgiven
                 difference += forgiven
-                while difference < 0, var last = granted.takes[pile.asset]?.popLast() {
-                    let part = min(-difference, last.amount)
-                    piles[user]?[last.pile].left += part
-                    last.amount -= part
-                    difference += part
-                    if last.amount > 0 { granted.takes[pile.asset]?.append(last) }
-                }
+                var filled = giveBack(&difference, &granted.repaid[pile.asset, default: []], user)
+                filled += giveBack(&difference, &granted.takes[pile.asset, default: []], user)
+                settle(key, user, pile, filled)
             }
         }
         granted.share = now.revokedShare
         grants[key] = granted
+    }
+
+    /// Puts back what was taken, the last first; returns what went where.
+    private mutating func giveBack(_ difference: inout Int64, _ takes: inout [Take], _ user: String) -> [Take] {
+        var filled: [Take] = []
+        while difference < 0, var last = takes.popLast() {
+            let part = min(-difference, last.amount)
+            piles[user]?[last.pile].left += part
+            filled.append(Take(pile: last.pile, amount: part))
+            last.amount -= part
+            difference += part
+            if last.amount > 0 { takes.append(last) }
+        }
+        return filled
+    }
+
+    /// What came back pays what is still owed for other purchases.
+    private mutating func settle(_ key: String, _ user: String, _ pile: Pile, _ filled: [Take]) {
+        var budget = filled.reduce(0) { $0 + $1.amount }
+        for debtor in grants.keys.sorted() where debtor != key && debtor.hasPrefix("\(pile.environment)") {
+            guard var other = grants[debtor], other.user == user, let owed = other.debts[pile.asset] else { continue }
+            var rest = min(owed, budget)
+            for take in filled where rest > 0 && piles[user]?[take.pile].isFrozen == false {
+                let part = min(rest, piles[user]?[take.pile].left ?? 0)
+                piles[user]?[take.pile].left -= part
+                if part > 0 { other.repaid[pile.asset, default: []].append(Take(pile: take.pile, amount: part)) }
+                rest -= part
+                budget -= part
+                other.debts[pile.asset, default: 0] -= part
+            }
+            grants[debtor] = other
+        }
     }
 }

@@ -14,6 +14,7 @@ struct RandomHistory {
     enum Event: Sendable {
         case order(number: OrderNumber, token: String, product: ProductID, user: String)
         case purchase(VerifiedTransaction, user: String?, order: OrderNumber?)
+        case notification(VerifiedTransaction, AppleNotificationType)
         case spend(user: String, amount: Int64, id: String)
     }
 
@@ -59,6 +60,11 @@ struct RandomHistory {
         // One order's token for all statements about a transaction, though not every statement carries it.
         if id % 5 > 1, id < orders.count, chance(60) { statement.appAccountToken = orders[id].token }
         if id == 11 { statement.appAccountToken = "99999999-9999-4999-8999-999999999999" }
+        if chance(20) {
+            let types: [AppleNotificationType] =
+                share == nil ? [.oneTimeCharge, .refundReversed, .refundDeclined] : [.refund]
+            return .notification(statement, types.randomElement(using: &random) ?? .refund)
+        }
         let named = chance(25) ? orders.randomElement(using: &random)?.number : nil
         return .purchase(
             statement, user: chance(75) ? user() : nil, order: chance(5) ? OrderNumber("IAP-unknown") : named)

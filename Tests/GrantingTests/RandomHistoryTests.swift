@@ -13,6 +13,8 @@ import Testing
             let decision = shop.order(
                 number.rawValue, product, by: customers[user] ?? Shop.alice, token: token, cause: step.cause)
             return decision.answer.code?.rawValue ?? decision.answer.orderNumber?.rawValue ?? "?"
+        case .notification(let statement, let type):
+            return word(shop.notify(type, statement, cause: step.cause).answer)
         case .spend(let user, let amount, let id):
             let answer = shop.spend(amount, id: id, by: customers[user] ?? Shop.alice).answer
             guard let outcome = answer.outcome else { return answer.code?.rawValue ?? "?" }

@@ -26,7 +26,7 @@ struct Shop {
     private var messages = 0
 
     init(
-        audience: SandboxAudience = .listed, requiresToken: Bool = false,
+        audience: SandboxAudience = .listed, requiresToken: Bool = false, repays: Int64? = nil,
         products: [CatalogProduct] = Shop.products
     ) {
         books = Books(siblingOrderNumber: { statement, _ in OrderNumber("IAP-sibling-\(statement.transactionID)") })
@@ -35,7 +35,7 @@ struct Shop {
             Self.alice: Customer(id: Self.alice, app: Self.app, userID: UserID("alice")),
             Self.bob: Customer(id: Self.bob, app: Self.app, userID: UserID("bob")),
         ]
-        setCatalog(audience: audience, requiresToken: requiresToken, products: products)
+        setCatalog(audience: audience, requiresToken: requiresToken, repays: repays, products: products)
     }
 
     static let products = [
@@ -56,7 +56,8 @@ struct Shop {
     }
 
     static func definition(
-        audience: SandboxAudience = .listed, requiresToken: Bool = false, products: [CatalogProduct] = Shop.products
+        audience: SandboxAudience = .listed, requiresToken: Bool = false, repays: Int64? = nil,
+        products: [CatalogProduct] = Shop.products
     ) -> CatalogDefinition {
         CatalogDefinition(
             assets: [
@@ -65,11 +66,11 @@ struct Shop {
             ], products: products,
             policies: CatalogPolicies(
                 sandboxAudience: audience, reviewers: [UserID("reviewer")], testers: [UserID("alice")],
-                requiresAppAccountToken: requiresToken, orderExpiryHours: 24))
+                requiresAppAccountToken: requiresToken, orderExpiryHours: 24, debtRepaymentShare: repays))
     }
 
     mutating func setCatalog(
-        version: Int64 = 1, audience: SandboxAudience = .listed, requiresToken: Bool = false,
+        version: Int64 = 1, audience: SandboxAudience = .listed, requiresToken: Bool = false, repays: Int64? = nil,
         products: [CatalogProduct]
     ) {
         var history: [ProductID: [ProductVersion]] = [:]
@@ -80,7 +81,8 @@ struct Shop {
         }
         books.catalogs[Self.app] = Catalog(
             version: version,
-            definition: Self.definition(audience: audience, requiresToken: requiresToken, products: products),
+            definition: Self.definition(
+                audience: audience, requiresToken: requiresToken, repays: repays, products: products),
             history: history)
     }
 
@@ -97,6 +99,16 @@ struct Shop {
         books.decide(
             Submission(
                 cause: cause ?? message(), app: Self.app, caller: caller, orderNumber: order, transaction: transaction))
+    }
+
+    /// Applies a notification.
+    mutating func notify(
+        _ type: AppleNotificationType, _ transaction: VerifiedTransaction, cause: MessageID? = nil
+    ) -> PurchaseDecision {
+        books.decide(
+            Submission(
+                cause: cause ?? message(), app: Self.app, caller: nil, orderNumber: nil, transaction: transaction,
+                notification: NotificationSource(uuid: "00000000-0000-4000-8000-00000000000a", type: type)))
     }
 
     /// Makes an order, as if asked for.

@@ -48,23 +48,37 @@ import Testing
         var session = try granting.open()
         var purchases = GrantPurchases()
         var wallet = DecideWallet()
+        var notifications = ApplyNotifications()
         var answers: [String] = []
         var rest = steps[...]
         while let first = rest.first {
             let limit = Int.random(in: 1...20, using: &random)
-            let batch = rest.prefix(limit).prefix { isPurchase($0) == isPurchase(first) }
+            let batch = rest.prefix(limit).prefix { kind($0) == kind(first) }
             rest = rest.dropFirst(batch.count)
             let incoming = try batch.map(incoming)
-            if Bool.random(using: &random) { (purchases, wallet) = (GrantPurchases(), DecideWallet()) }
+            if Bool.random(using: &random) {
+                (purchases, wallet, notifications) = (GrantPurchases(), DecideWallet(), ApplyNotifications())
+            }
             // No retry: a deadlock between the lanes would be a fault of the lock order.
-            let outcomes = try isPurchase(first) ? session.run(&purchases, incoming) : session.run(&wallet, incoming)
+            let outcomes =
+                switch kind(first) {
+                case .purchases: try session.run(&purchases, incoming)
+                case .notifications: try session.run(&notifications, incoming)
+                case .wallet: try session.run(&wallet, incoming)
+                }
             answers += try outcomes.map(word)
         }
         return answers
     }
 
-    private static func isPurchase(_ step: RandomHistory.Step) -> Bool {
-        if case .purchase = step.event { true } else { false }
+    private enum Kind { case purchases, notifications, wallet }
+
+    private static func kind(_ step: RandomHistory.Step) -> Kind {
+        switch step.event {
+        case .purchase: .purchases
+        case .notification: .notifications
+        case .order, .spend: .wallet
+        }
     }
 
     private static func incoming(_ step: RandomHistory.Step) throws -> Incoming {
@@ -75,6 +89,7 @@ import Testing
             return try message(request, id: step.cause)
         case .purchase(let statement, let user, let order):
             return try verified(statement, by: user, order: order, id: step.cause)
+        case .notification(let statement, let type): return try notified(type, statement, id: step.cause)
         case .spend(let user, let amount, let id): return try spending(amount, id: id, by: user, id: step.cause)
         }
     }

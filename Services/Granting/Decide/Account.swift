@@ -31,6 +31,10 @@ struct LedgerRow: Sendable, Equatable {
         case refund = "APPLE_REFUND"
         /// Apple reversed that.
         case refundReversed = "APPLE_REFUND_REVERSED"
+        /// A debt was paid from a grant, or from what a reversed refund gave back.
+        case repayment = "DEBT_REPAYMENT"
+        /// The refund that had caused the debt was reversed, so what had paid it came back.
+        case repaymentReturned = "DEBT_REPAYMENT_RETURNED"
         /// The app's server spent it.
         case usage = "APP_USAGE"
     }
@@ -45,7 +49,8 @@ struct LedgerRow: Sendable, Equatable {
     var balanceAfter: Int64
     /// What kind of cause.
     var source: Source
-    /// Which cause: `<transactionId>/<revision>`, or the caller's id of a spend.
+    /// Which cause: `<transactionId>/<revision>`; for a repayment `<owed for>/<paid by>/<revision>`; the caller's id of a
+    /// spend.
     var sourceID: String
     /// The environment of the purchase; nil for spends, which draw on both.
     var environment: StoreEnvironment?

@@ -10,6 +10,10 @@ struct Announcement: Sendable, Equatable {
         case held(PurchaseHeld)
         /// The revoked share changed and assets moved.
         case clawedBack(PurchaseClawedBack)
+        /// A debt was paid.
+        case debtRepaid(DebtRepaid)
+        /// Somebody should look at a customer.
+        case riskFlagged(RiskFlagged)
         /// An order and its token exist.
         case orderCreated(OrderCreated)
         /// A spend was decided.

@@ -5,18 +5,18 @@ import Messages
 extension Books {
     /// Makes the wallet reflect the revoked share now known of a grant's purchase.
     ///
-    /// Returns the fact if anything changed. A reversal whose amount would overflow the account is left for later: the
+    /// Appends the facts if anything changed. A reversal whose amount would overflow the account is left for later: the
     /// difference stays, and the next statement finds it.
-    mutating func catchUp(_ key: TransactionKey, cause: MessageID) -> Announcement? {
-        guard var grant = grants[key] else { return nil }
+    mutating func catchUp(_ key: TransactionKey, cause: MessageID, _ facts: inout [Announcement]) {
+        guard var grant = grants[key] else { return }
         let target = revokedShare(of: grant)
-        guard target != grant.appliedShare else { return nil }
+        guard target != grant.appliedShare else { return }
         let parts = lots(of: key)
         let moves = parts.map {
             Amounts.share(target, of: $0.amount) - Amounts.share(grant.appliedShare, of: $0.amount)
         }
         for (lot, move) in zip(parts, moves) where move < 0 {
-            guard !balance(lot.account).addingReportingOverflow(-move).overflow else { return nil }
+            guard !balance(lot.account).addingReportingOverflow(-move).overflow else { return }
         }
         let isRefund = target > grant.appliedShare
         grant.revision += 1
@@ -26,18 +26,23 @@ extension Books {
         let sourceID = "\(key.transactionID)/\(grant.revision)"
         var taken: [AssetAmount] = []
         var owed: [AssetAmount] = []
+        var later: [Announcement] = []
         for (lot, move) in zip(parts, moves) {
             let (moved, debt) =
                 isRefund
-                ? takeBack(move, grantedAs: lot, sourceID, cause) : giveBack(-move, grantedAs: lot, sourceID, cause)
+                ? takeBack(move, grantedAs: lot, sourceID, cause)
+                : giveBack(-move, grantedAs: lot, grant.revision, cause, &later)
             taken.append(AssetAmount(asset: lot.key.asset, amount: moved))
             owed.append(AssetAmount(asset: lot.key.asset, amount: debt))
         }
         let body = PurchaseClawedBack(
             customer: grant.customer, transactionID: key.transactionID, revokedShare: target, revision: grant.revision,
             taken: taken, owed: owed, balances: balances(of: grant.customer))
-        return Announcement(
-            body: .clawedBack(body), key: key.description, revision: grant.revision, environment: key.environment)
+        facts.append(
+            Announcement(
+                body: .clawedBack(body), key: key.description, revision: grant.revision, environment: key.environment))
+        facts += later
+        flagDebt(of: grant, owed: owed, cause, &facts)
     }
 
     /// The share that the newest statement takes back; of a non-consumable, the newest over all transactions of its chain
@@ -81,44 +86,42 @@ extension Books {
         if rest > 0 {
             var debt = debts[own.key] ?? Debt(key: own.key, customer: own.customer, amount: 0)
             debt.amount += rest
-            debts[own.key] = debt
-            changes.debts.insert(own.key)
+            save(debt)
         }
         return (taken, rest)
     }
 
-    /// Cancels the debt first, then refills the lots that this purchase's refunds drew, the last drawn first.
+    /// Cancels the debt first and returns what had paid it, then refills the lots that this purchase's refunds drew, the
+    /// last drawn first. What comes back settles other debts of the account that are still open: those lots were drawn in
+    /// place of others that had been spent, and whichever refund came first must not matter.
     private mutating func giveBack(
-        _ amount: Int64, grantedAs own: Lot, _ sourceID: String, _ cause: MessageID
+        _ amount: Int64, grantedAs own: Lot, _ revision: Int64, _ cause: MessageID, _ facts: inout [Announcement]
     ) -> (taken: Int64, owed: Int64) {
         let refunded = own.key.purchase
-        var cancelled: Int64 = 0
-        if var debt = debts[own.key], debt.open > 0 {
-            cancelled = min(amount, debt.open)
-            debt.amount -= cancelled
-            debts[own.key] = debt
-            changes.debts.insert(own.key)
-        }
-        var rest = amount - cancelled
-        for (key, drawn) in drawnLots(by: refunded, own.key.asset) where rest > 0 {
+        let sourceID = "\(refunded.transactionID)/\(revision)"
+        var (cancelled, repaid, filled) = cancelDebt(amount, grantedAs: own, sourceID, cause)
+        var rest = amount - cancelled - repaid
+        for (key, drawn) in drawnLots(by: refunded, own.key.asset, .clawback) where rest > 0 {
             let part = min(rest, drawn)
-            refill(part, into: key, sourceID: sourceID, refunded: refunded)
+            refill(part, into: key, .clawback, sourceID: sourceID, refunded: refunded)
+            filled.append(key)
             rest -= part
         }
-        let returned = amount - cancelled - rest
+        let returned = amount - cancelled - repaid - rest
         _ = post(
             LedgerRow(
                 account: own.account, direction: .into, amount: returned, balanceAfter: 0, source: .refundReversed,
                 sourceID: sourceID, environment: refunded.environment,
                 remark: remark("Apple refund reversed", refunded), cause: cause))
-        return (-returned, -cancelled)
+        payDebts(of: own.account, from: filled, upTo: repaid + returned, payer: (refunded, revision), cause, &facts)
+        return (-returned - repaid, -cancelled)
     }
 
-    /// What refunds of a purchase still hold of each lot, the lot drawn last first.
-    private func drawnLots(by refunded: TransactionKey, _ asset: AssetID) -> [(LotKey, Int64)] {
+    /// What refunds of a purchase, or payments of its debt, still hold of each lot, the lot drawn last first.
+    func drawnLots(by refunded: TransactionKey, _ asset: AssetID, _ kind: Draw.Kind) -> [(LotKey, Int64)] {
         var order: [LotKey] = []
         var amounts: [LotKey: Int64] = [:]
-        for draw in clawbackDraws[refunded] ?? [] where draw.lot.asset == asset && draw.kind == .clawback {
+        for draw in clawbackDraws[refunded] ?? [] where draw.lot.asset == asset && draw.kind == kind {
             amounts[draw.lot, default: 0] += draw.amount
             guard draw.amount > 0 else { continue }
             order.removeAll { $0 == draw.lot }

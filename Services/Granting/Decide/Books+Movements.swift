@@ -32,12 +32,14 @@ extension Books {
         return amount
     }
 
-    /// Puts an amount that a refund had drawn back into its lot.
-    mutating func refill(_ amount: Int64, into key: LotKey, sourceID: String, refunded: TransactionKey) {
+    /// Puts an amount that a refund, or the payment of its debt, had drawn back into its lot.
+    mutating func refill(
+        _ amount: Int64, into key: LotKey, _ kind: Draw.Kind, sourceID: String, refunded: TransactionKey
+    ) {
         guard amount > 0, var lot = lots[key] else { return }
         lot.remaining += amount
         replace(lot)
-        record(Draw(lot: key, kind: .clawback, sourceID: sourceID, refunded: refunded, amount: -amount))
+        record(Draw(lot: key, kind: kind, sourceID: sourceID, refunded: refunded, amount: -amount))
     }
 
     /// Marks a purchase's unspent lots as not to be spent.

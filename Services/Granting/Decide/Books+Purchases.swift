@@ -10,17 +10,16 @@ extension Books {
         guard let purchase = purchases[key] else { return PurchaseDecision() }
         if let grantKey = purchase.grantKey, let grant = grants[grantKey] {
             freezeIfTokenIsForeign(purchase, grant)
-            if let fact = catchUp(grantKey, cause: submission.cause) { facts.append(fact) }
+            catchUp(grantKey, cause: submission.cause, &facts)
             return PurchaseDecision(answer: answer(submission, grantKey), announcements: facts)
+        }
+        guard submission.isClaim else {
+            if isNews { deliverToOwner(of: purchase, submission, &facts) }
+            return PurchaseDecision(announcements: facts)
         }
         switch claim(purchase, by: submission) {
         case .refused(let code, let event):
-            // Whoever brought the news: a refund reversed may let the true owner have it.
-            if isNews, let owner = purchase.owner {
-                _ = deliver(
-                    key, to: owner, order: purchase.submittedOrder, isClaimedByCaller: purchase.isClaimedByCaller,
-                    submission, &facts)
-            }
+            if isNews { deliverToOwner(of: purchase, submission, &facts) }
             return PurchaseDecision(
                 answer: submission.caller.map { _ in refusal(code, event) }, announcements: facts)
         case .unclaimed:
@@ -35,9 +34,20 @@ extension Books {
         }
     }
 
+    /// Whoever brought the news: a refund reversed lets whoever the purchase is bound to have it.
+    private mutating func deliverToOwner(
+        of purchase: Purchase, _ submission: Submission, _ facts: inout [Announcement]
+    ) {
+        guard let owner = purchase.owner else { return }
+        _ = deliver(
+            purchase.key, to: owner, order: purchase.submittedOrder, isClaimedByCaller: purchase.isClaimedByCaller,
+            submission, &facts)
+    }
+
     /// The newest signed statement wins, whatever brought it. Tells whether this one changed anything.
     private mutating func record(_ submission: Submission) -> Bool {
         let key = submission.transaction.key
+        if let told = RefundStatement(submission) { changes.refundStatements.append(told) }
         guard var purchase = purchases[key] else {
             purchases[key] = Purchase(statement: submission.transaction, app: submission.app)
             changes.purchases.insert(key)

@@ -32,7 +32,7 @@ struct Books {
     private var grantLots: [TransactionKey: [LotKey]] = [:]
     /// The lots of each account, oldest first: the order in which they are spent.
     var lotOrder: [AccountKey: [LotKey]] = [:]
-    /// What refunds drew from lots, oldest first, by the refunded purchase.
+    /// What refunds and payments of their debts drew from lots, oldest first, by the refunded purchase.
     var clawbackDraws: [TransactionKey: [Draw]] = [:]
     /// What refunds could not take back.
     var debts: [LotKey: Debt] = [:]
@@ -105,5 +105,7 @@ struct Changes {
     var draws: [Draw] = []
     var ledger: [LedgerRow] = []
     var debts: Set<LotKey> = []
+    var refundStatements: [RefundStatement] = []
+    var flags: [RiskFlag] = []
     var spends: [SpendKey] = []
 }

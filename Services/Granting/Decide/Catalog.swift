@@ -55,6 +55,9 @@ struct Catalog: Sendable {
     /// Whether a purchase without a known token may not be claimed by its caller.
     var requiresToken: Bool { definition?.policies.requiresAppAccountToken ?? false }
 
+    /// The share of a grant that repays debts (milliunits of per cent); nil: debts are kept.
+    var debtRepaymentShare: Int64? { definition?.policies.debtRepaymentShare }
+
     /// Hours until a new order's label becomes "expired"; a day before anything else is configured.
     var orderExpiryHours: Int64 { definition?.policies.orderExpiryHours ?? 24 }
 }

@@ -24,6 +24,9 @@ enum CatalogProblems {
         if hours < 1 || hours > longestExpiryHours {
             problems.append("orderExpiryHours must be 1 to \(longestExpiryHours), not \(hours)")
         }
+        if let share = definition.policies.debtRepaymentShare, share < 1 || share > VerifiedTransaction.wholeShare {
+            problems.append("debtRepaymentShare must be 1 to \(VerifiedTransaction.wholeShare), not \(share)")
+        }
         let users = definition.policies.reviewers + definition.policies.testers
         if !users.allSatisfy({ isName($0.rawValue) }) { problems.append("a reviewer or tester has no usable user id") }
         problems += assets(definition, keeping: current)

@@ -12,6 +12,11 @@ struct Submission: Sendable {
     var orderNumber: OrderNumber?
     /// What Apple signed.
     var transaction: VerifiedTransaction
+    /// The notification that brought it.
+    var notification: NotificationSource?
+
+    /// Whether it may deliver a purchase that nobody has claimed: all but notifications that only tell.
+    var isClaim: Bool { notification.map { $0.type.effect == .claims } ?? true }
 }
 
 /// What became of a submission.

@@ -29,7 +29,7 @@ extension Books {
             if let first = nonConsumables[chain] {
                 purchase.deliveredBy = first.transactionID
                 settle(purchase, nil, &facts)
-                if let fact = catchUp(first, cause: submission.cause) { facts.append(fact) }
+                catchUp(first, cause: submission.cause, &facts)
                 return .delivered(by: first)
             }
         }
@@ -135,11 +135,13 @@ extension Books {
     }
 
     /// The granted fact, and the clawback that follows at once if part of the purchase is already revoked: granted
-    /// gross, then taken back by rows of its own.
+    /// gross, then taken back by rows of its own, as is what repays a debt.
     private mutating func announce(
         _ grant: Grant, _ amounts: [AssetAmount], _ purchase: Purchase, _ facts: inout [Announcement]
     ) {
-        let clawback = catchUp(grant.key, cause: grant.cause)
+        var later: [Announcement] = []
+        catchUp(grant.key, cause: grant.cause, &later)
+        repay(fromGrant: grant, &later)
         let body = PurchaseGranted(
             customer: grant.customer, transactionID: grant.key.transactionID, productID: grant.productID,
             productVersion: grant.productVersion, quantity: grant.quantity, orderNumber: grant.orderNumber,
@@ -147,7 +149,7 @@ extension Books {
             balances: balances(of: grant.customer), isClaimedByCaller: purchase.isClaimedByCaller)
         facts.append(
             Announcement(body: .granted(body), key: grant.key.description, environment: grant.key.environment))
-        if let clawback { facts.append(clawback) }
+        facts += later
     }
 
     /// Stores the outcome for a purchase; a new reason to wait becomes a fact.

@@ -42,9 +42,9 @@ struct Draw: Sendable, Equatable {
     var lot: LotKey
     /// What for.
     var kind: Kind
-    /// The spend's id, or `<transactionId>/<revision>` of the refunded purchase.
+    /// The source id of the ledger row.
     var sourceID: String
-    /// The refunded purchase; nil for spends.
+    /// The refunded purchase that drew it or is owed for; nil for spends.
     var refunded: TransactionKey?
     /// How much, never 0.
     var amount: Int64

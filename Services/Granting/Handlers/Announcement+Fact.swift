@@ -8,6 +8,8 @@ extension Announcement {
         case .granted(let message): try fact(message, header, app, now)
         case .held(let message): try fact(message, header, app, now)
         case .clawedBack(let message): try fact(message, header, app, now)
+        case .debtRepaid(let message): try fact(message, header, app, now)
+        case .riskFlagged(let message): try fact(message, header, app, now)
         case .orderCreated(let message): try fact(message, header, app, now)
         case .spendDecided(let message): try fact(message, header, app, now)
         }

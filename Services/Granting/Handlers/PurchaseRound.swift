@@ -1,7 +1,8 @@
 import Messages
 import Pipeline
 
-/// One batch of purchases: load, decide, save. Used for verified purchases and for re-drives alike.
+/// One batch of purchases: load, decide, save. Used for verified purchases, notifications and re-drives
+/// alike.
 struct PurchaseRound {
     /// A message and the purchase it is about.
     struct Entry {
@@ -24,7 +25,7 @@ struct PurchaseRound {
             let need = entry.need
             let submission = Submission(
                 cause: need.cause, app: need.app, caller: need.user.flatMap { callers[$0] } ?? need.customer,
-                orderNumber: need.orderNumber, transaction: need.transaction)
+                orderNumber: need.orderNumber, transaction: need.transaction, notification: need.notification)
             let decision = books.decide(submission)
             let incoming = batch[entry.place]
             outcomes[entry.place] = .done(

@@ -30,6 +30,10 @@ enum BookChange {
     case saveDebts([Debt])
     /// Decided spends.
     case insertSpends([Spend])
+    /// Statements about refunds.
+    case saveRefundStatements([RefundStatement])
+    /// Flags for people.
+    case insertFlags([RiskFlag])
     /// A catalogue that comes into force; the next three belong to it.
     case insertCatalog(CatalogTables.Entry)
     /// What its products are from now on.
@@ -56,6 +60,8 @@ enum BookChange {
         case .appendLedger(let rows): WalletTables.append(rows)
         case .saveDebts(let debts): WalletTables.save(debts)
         case .insertSpends(let spends): WalletTables.insert(spends)
+        case .saveRefundStatements(let statements): RefundTables.save(statements)
+        case .insertFlags(let flags): RefundTables.insert(flags)
         case .insertCatalog(let entry): CatalogTables.insert(entry)
         case .insertProducts(let entry): CatalogTables.insertProducts(entry)
         case .insertAmounts(let entry): CatalogTables.insertAmounts(entry)

@@ -61,7 +61,7 @@ struct BookFindings {
         case .clawbackDraws:
             try read(lots: rows)
             draws += try rows.map(WalletTables.draw)
-        case .debts: debts += try rows.map(WalletTables.debt)
+        case .debts, .openDebts: debts += try rows.map(WalletTables.debt)
         case .spends: spends += try rows.map(WalletTables.spend)
         case .markHeld: marked += try rows.map { try $0.transactionKey() }
         }

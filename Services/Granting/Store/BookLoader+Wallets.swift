@@ -20,10 +20,24 @@ extension BookLoader {
                 .debts(granted, chains: chains, ownedBy: customers),
             ]
         }
+        if movesDebts(books) { queries.append(.openDebts(customers)) }
         let ranges = lotRanges(books)
         if !ranges.isEmpty { queries.append(.lots(ranges)) }
         if !spendKeys.isEmpty { queries.append(.spends(spendKeys)) }
         books.take(over: try tables.run(queries))
+    }
+
+    /// Whether anything may pay debts: a new grant where the app's policy says so, or a reversed refund.
+    private func movesDebts(_ books: Books) -> Bool {
+        needs.purchases.contains { need in
+            books.catalog(of: need.app).debtRepaymentShare != nil || isRevoked(need, books)
+        }
+    }
+
+    /// Whether any of a purchase is, or was, taken back by Apple.
+    private func isRevoked(_ need: BookNeeds.PurchaseNeed, _ books: Books) -> Bool {
+        need.transaction.revokedShare > 0
+            || (books.purchases[need.transaction.key]?.statement.revokedShare ?? 0) > 0
     }
 
     /// Orders named by messages, by tokens, and by earlier submissions.
@@ -53,8 +67,7 @@ extension BookLoader {
         }
         for need in needs.purchases {
             let stored = books.purchases[need.transaction.key]
-            let isRevoked = need.transaction.revokedShare > 0 || (stored?.statement.revokedShare ?? 0) > 0
-            guard isRevoked || need.transaction.isNonConsumable else { continue }
+            guard isRevoked(need, books) || need.transaction.isNonConsumable else { continue }
             let token = books.owner(ofToken: need.transaction.appAccountToken, in: need.app)
             let stamped = books.owner(ofToken: stored?.statement.appAccountToken, in: need.app)
             let caller = need.user.flatMap { callers[$0] } ?? need.customer

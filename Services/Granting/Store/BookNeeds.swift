@@ -16,6 +16,8 @@ struct BookNeeds {
         var orderNumber: OrderNumber?
         /// What Apple signed.
         var transaction: VerifiedTransaction
+        /// The notification that brought it.
+        var notification: NotificationSource?
     }
 
     /// Purchases to be decided.

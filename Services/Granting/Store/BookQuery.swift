@@ -49,10 +49,12 @@ enum BookQuery {
     case grants([TransactionKey], chains: [TransactionKey], ownedBy: [CustomerID])
     /// Their lots.
     case lotsOfGrants([TransactionKey], chains: [TransactionKey], ownedBy: [CustomerID])
-    /// What their refunds drew, and the lots that was drawn on.
+    /// What their refunds and payments of their debts drew, and the lots that was drawn on.
     case clawbackDraws([TransactionKey], chains: [TransactionKey], ownedBy: [CustomerID])
     /// What their refunds could not take back.
     case debts([TransactionKey], chains: [TransactionKey], ownedBy: [CustomerID])
+    /// What customers owe.
+    case openDebts([CustomerID])
     /// The lots with anything left that can be drawn on.
     case lots([WalletTables.LotRange])
     /// Decided spends.
@@ -91,6 +93,7 @@ enum BookQuery {
         case .clawbackDraws(let keys, let chains, let owners):
             WalletTables.clawbackDraws(of: keys, chains: chains, ownedBy: owners)
         case .debts(let keys, let chains, let owners): WalletTables.debts(of: keys, chains: chains, ownedBy: owners)
+        case .openDebts(let customers): RefundTables.openDebts(customers)
         case .lots(let ranges): WalletTables.lots(ranges)
         case .spends(let keys): WalletTables.spends(keys)
         case .transactions(let keys): TransactionTable.read(keys)

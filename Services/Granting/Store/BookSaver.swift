@@ -46,6 +46,22 @@ enum BookSaver {
         let debts = changes.debts.compactMap { books.debts[$0] }
         add(debts.sorted { ($0.key.purchase, $0.key.asset) < ($1.key.purchase, $1.key.asset) }, BookChange.saveDebts)
         add(changes.spends.compactMap { books.spends[$0] }, BookChange.insertSpends)
+        add(distinct(changes.refundStatements), BookChange.saveRefundStatements)
+        add(changes.flags, BookChange.insertFlags)
         return writes
+    }
+
+    /// One statement a signed text, as one INSERT may not meet the same row twice: the one that a notification brought, if
+    /// any did.
+    private static func distinct(_ statements: [RefundStatement]) -> [RefundStatement] {
+        var kept: [RefundStatement] = []
+        for statement in statements {
+            guard let place = kept.firstIndex(where: { $0.isSame(as: statement) }) else {
+                kept.append(statement)
+                continue
+            }
+            if kept[place].notification == nil { kept[place].notification = statement.notification }
+        }
+        return kept
     }
 }

@@ -61,18 +61,18 @@ enum WalletTables {
         WHERE g.revision > 0 AND g.kind = 'non_consumable' AND g.customer = ANY($5::uuid[])
         """
 
-    /// What refunds of these purchases drew, with the lots they drew on, in the order it happened.
+    /// What refunds of these purchases and payments of their debts drew, with the lots they drew on, in the order it happened.
     static func clawbackDraws(
         of keys: [TransactionKey], chains: [TransactionKey], ownedBy owners: [CustomerID]
     ) -> Statement {
         Statement(
             """
             WITH refunded AS (\(refunded))
-            SELECT \(lotColumns), d.source_id, d.amount AS drawn, d.refunded_environment, d.refunded_transaction
+            SELECT \(lotColumns), d.kind, d.source_id, d.amount AS drawn, d.refunded_environment, d.refunded_transaction
             FROM refunded r
             JOIN granting.draws d ON d.refunded_environment = r.environment AND d.refunded_transaction = r.transaction_id
             JOIN granting.lots l ON l.id = d.lot
-            WHERE d.kind = 'clawback' ORDER BY d.id
+            ORDER BY d.id
             """, SQLValue.keys(keys) + SQLValue.keys(chains) + [.uuids(owners)])
     }
 
@@ -116,7 +116,7 @@ enum WalletTables {
     /// A draw's row.
     static func draw(_ row: Row) throws -> Draw {
         Draw(
-            lot: try lotKey(row), kind: .clawback, sourceID: try row.text("source_id"),
+            lot: try lotKey(row), kind: try row.member("kind"), sourceID: try row.text("source_id"),
             refunded: try row.transactionKey("refunded_environment", "refunded_transaction"),
             amount: try row.int8("drawn"))
     }

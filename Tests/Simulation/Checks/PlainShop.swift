@@ -23,6 +23,7 @@ struct PlainShop {
         var share: Int64 = 0
         var takes: [AssetID: [Take]] = [:]
         var debts: [AssetID: Int64] = [:]
+        var repaid: [AssetID: [Take]] = [:]
         var revisions = 0
     }
     /// A purchase as far as it is known.
@@ -232,17 +233,47 @@ struct PlainShop {
             let forgiven = min(-difference, granted.debts[asset] ?? 0)
             granted.debts[asset, default: 0] -= forgiven
             difference += forgiven
-            while difference < 0, var last = granted.takes[asset]?.popLast() {
-                let part = min(-difference, last.amount)
-                mine[last.pile].left += part
-                last.amount -= part
-                difference += part
-                if last.amount > 0 { granted.takes[asset]?.append(last) }
-            }
+            var filled = Self.giveBack(&difference, &granted.repaid[asset, default: []], &mine)
+            filled += Self.giveBack(&difference, &granted.takes[asset, default: []], &mine)
+            settle(key, granted.user, asset, filled, &mine)
         }
         granted.share = share
         granted.revisions += 1
         grants[key] = granted
         piles[granted.user] = mine
+    }
+
+    /// Puts back what was taken, the last first; returns what went where.
+    private static func giveBack(_ difference: inout Int64, _ takes: inout [Take], _ piles: inout [Pile]) -> [Take] {
+        var filled: [Take] = []
+        while difference < 0, var last = takes.popLast() {
+            let part = min(-difference, last.amount)
+            piles[last.pile].left += part
+            filled.append(Take(pile: last.pile, amount: part))
+            last.amount -= part
+            difference += part
+            if last.amount > 0 { takes.append(last) }
+        }
+        return filled
+    }
+
+    /// What came back pays what is still owed for other purchases.
+    private mutating func settle(
+        _ key: TransactionKey, _ user: UserID, _ asset: AssetID, _ filled: [Take], _ mine: inout [Pile]
+    ) {
+        var budget = filled.reduce(0) { $0 + $1.amount }
+        for debtor in grants.keys.sorted() where debtor != key && debtor.environment == key.environment {
+            guard var other = grants[debtor], other.user == user, let owed = other.debts[asset] else { continue }
+            var rest = min(owed, budget)
+            for take in filled where rest > 0 && !mine[take.pile].isFrozen {
+                let part = min(rest, mine[take.pile].left)
+                mine[take.pile].left -= part
+                if part > 0 { other.repaid[asset, default: []].append(Take(pile: take.pile, amount: part)) }
+                rest -= part
+                budget -= part
+                other.debts[asset, default: 0] -= part
+            }
+            grants[debtor] = other
+        }
     }
 }

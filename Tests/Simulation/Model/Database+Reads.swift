@@ -58,13 +58,15 @@ extension Database {
         case .clawbackDraws(let keys, let chains, let owners):
             let refunded = Set(grants(keys, chains, owners, transaction).filter { $0.revision > 0 }.map(\.key))
             let drawn = draws.rows(for: transaction).filter { draw in
-                draw.kind == .clawback && (draw.refunded.map { refunded.contains($0) } ?? false)
+                draw.refunded.map { refunded.contains($0) } ?? false
             }
             found.draws += drawn
             read(drawn.compactMap { lots.row($0.lot, for: transaction) }, &found)
         case .debts(let keys, let chains, let owners):
             let refunded = Set(grants(keys, chains, owners, transaction).filter { $0.revision > 0 }.map(\.key))
             found.debts += debts.rows(for: transaction).filter { refunded.contains($0.key.purchase) }
+        case .openDebts(let owners):
+            found.debts += debts.rows(for: transaction).filter { $0.open > 0 && owners.contains($0.customer) }
         case .lots(let ranges):
             let rows = lots.rows(for: transaction).filter { row in
                 row.lot.remaining > 0
