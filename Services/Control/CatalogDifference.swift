@@ -41,9 +41,26 @@ enum CatalogDifference {
         changed(
             "requireAppAccountToken", old.map { "\($0.requiresAppAccountToken)" }, "\(new.requiresAppAccountToken)")
         changed("orderExpiryHours", old.map { "\($0.orderExpiryHours)" }, "\(new.orderExpiryHours)")
+        changed("debts", old.map { debts($0) }, debts(new))
+        for (name, limit) in [
+            ("risk.refuseOrders", \RiskPolicy.orders), ("risk.refuseSpends", \.spends), ("risk.review", \.review),
+        ] {
+            changed(name, old.map { describe($0.risk?[keyPath: limit]) }, describe(new.risk?[keyPath: limit]))
+        }
         lines += list("reviewer", old?.reviewers ?? [], new.reviewers)
         lines += list("tester", old?.testers ?? [], new.testers)
         return lines
+    }
+
+    private static func debts(_ policies: CatalogPolicies) -> String {
+        policies.debtRepaymentShare.map { "repay \($0) milliunits of a per cent of each grant" } ?? "keep"
+    }
+
+    private static func describe(_ limit: RiskLimit?) -> String {
+        guard let limit else { return "never" }
+        let refunds = limit.refunds.map { ["from \($0) refunds"] } ?? []
+        let amounts = limit.amounts.map { "from \($0.milliunits) milliunits of \($0.currency)" }
+        return (refunds + amounts).joined(separator: " or ")
     }
 
     private static func list(_ what: String, _ old: [UserID], _ new: [UserID]) -> [String] {

@@ -10,6 +10,7 @@ enum GrantingProgram: ServiceProgram {
     struct Settings: Sendable {
         let purchaseLanes: Int
         let walletLanes: Int
+        let notificationLanes: Int
         let queryLanes: Int
     }
 
@@ -22,6 +23,7 @@ enum GrantingProgram: ServiceProgram {
         return Settings(
             purchaseLanes: lanes("PURCHASE_LANES", "threads that grant purchases"),
             walletLanes: lanes("WALLET_LANES", "threads that make orders and decide spends"),
+            notificationLanes: lanes("NOTIFICATION_LANES", "threads that apply Apple's notifications"),
             queryLanes: lanes("QUERY_LANES", "threads that answer questions"))
     }
 
@@ -29,6 +31,7 @@ enum GrantingProgram: ServiceProgram {
         start(Topology.grantingQueries, settings.queryLanes, context) { AnswerQueries() }
             + start(Topology.grantingCommands, 1, context) { RunCommands() }
             + start(Topology.grantingWallet, settings.walletLanes, context) { DecideWallet() }
+            + start(Topology.grantingNotifications, settings.notificationLanes, context) { ApplyNotifications() }
             + start(Topology.grantingPurchases, settings.purchaseLanes, context) { GrantPurchases() }
     }
 

@@ -72,6 +72,18 @@ public struct Catalog: Sendable, Equatable {
         }
         text.add(policies.requiresAppAccountToken ? 1 : 0)
         text.add(policies.orderExpiryHours)
+        text.addOptional(policies.debtRepaymentShare.map(String.init))
+        for limit in [policies.risk?.orders, policies.risk?.spends, policies.risk?.review] { add(limit, to: &text) }
+    }
+
+    private func add(_ limit: RiskLimit?, to text: inout Canonical) {
+        text.addOptional(limit.map { $0.refunds.map(String.init) ?? "any" })
+        let amounts = (limit?.amounts ?? []).sorted { $0.currency < $1.currency }
+        text.add(amounts.count)
+        for amount in amounts {
+            text.add(amount.currency)
+            text.add(amount.milliunits)
+        }
     }
 
     /// Bytes in which no two different sequences of fields look alike: every field has its length in front.

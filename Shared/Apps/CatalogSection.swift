@@ -16,10 +16,6 @@ struct CatalogSection {
     private static let insufficientCodes: [AnswerCode] = [.balanceNotEnough, .timeNotEnough]
     /// A hundred years; longer is a mistake in the file.
     private static let longestDuration: Int64 = 36_525
-    /// A year in hours; an order older than that has no use.
-    private static let longestExpiry: Int64 = 8_760
-    /// A day: an order is made moments before the purchase; the label only tidies lists.
-    private static let usualExpiry: Int64 = 24
     /// Places in a list; more would be a mistake in the file.
     private static let sortRange: ClosedRange<Int64> = 0...1_000_000
 
@@ -27,7 +23,9 @@ struct CatalogSection {
     func read() -> Catalog {
         let assets = assets()
         let products = products()
-        return Catalog(CatalogDefinition(assets: assets, products: products, policies: policies()))
+        return Catalog(
+            CatalogDefinition(
+                assets: assets, products: products, policies: PoliciesSection(root: root, problems: problems).read()))
     }
 
     private func assets() -> [CatalogAsset] {
@@ -105,21 +103,6 @@ struct CatalogSection {
         let days = section.optionalInt64("durationDays", in: 1...Self.longestDuration)
         section.finish()
         return id.map { ($0.text, days) }
-    }
-
-    /// Without a `policies` section the careful values hold: sandbox purchases for listed users, of whom there are none.
-    private func policies() -> CatalogPolicies {
-        let section = root.optionalMapping("policies")
-        let audience = section?.optionalChoice("sandbox", SandboxAudience.allCases.map { ($0.rawValue, $0) })
-        let reviewers = section?.optionalTexts("reviewers", NameRule.userID.text, NameRule.userID.isValid) ?? []
-        let testers = section?.optionalTexts("testers", NameRule.userID.text, NameRule.userID.isValid) ?? []
-        let isTokenRequired = section?.bool("requireAppAccountToken", absent: false) ?? false
-        let expiry = section?.optionalInt64("orderExpiryHours", in: 1...Self.longestExpiry)
-        section?.finish()
-        return CatalogPolicies(
-            sandboxAudience: audience ?? .listed, reviewers: reviewers.map { UserID($0.text) },
-            testers: testers.map { UserID($0.text) }, requiresAppAccountToken: isTokenRequired,
-            orderExpiryHours: expiry ?? Self.usualExpiry)
     }
 
     /// Finds texts that are given twice.

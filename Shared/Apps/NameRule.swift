@@ -42,6 +42,10 @@ struct NameRule: Sendable {
     static let userID = NameRule("1 to 128 bytes without control characters") {
         (1...128).contains($0.utf8.count) && !hasControls($0)
     }
+    /// ISO 4217.
+    static let currency = NameRule("three letters A-Z, as CNY") {
+        $0.utf8.count == 3 && isMade($0, of: upper, upTo: 3)
+    }
     static let remark = NameRule("at most 255 characters without control characters") {
         $0.count <= 255 && !hasControls($0)
     }

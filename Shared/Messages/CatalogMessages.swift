@@ -61,11 +61,13 @@ public struct CatalogPolicies: Codable, Sendable, Equatable {
     /// The share of every grant that repays what earlier refunds left owed, in milliunits of per cent (100,000 = all of
     /// it); nil keeps debts until an operator decides.
     public var debtRepaymentShare: Int64?
+    /// What many refunds lead to; nil: to nothing.
+    public var risk: RiskPolicy?
 
     /// Composes the policies.
     public init(
         sandboxAudience: SandboxAudience, reviewers: [UserID], testers: [UserID], requiresAppAccountToken: Bool,
-        orderExpiryHours: Int64, debtRepaymentShare: Int64? = nil
+        orderExpiryHours: Int64, debtRepaymentShare: Int64? = nil, risk: RiskPolicy? = nil
     ) {
         self.sandboxAudience = sandboxAudience
         self.reviewers = reviewers
@@ -73,6 +75,7 @@ public struct CatalogPolicies: Codable, Sendable, Equatable {
         self.requiresAppAccountToken = requiresAppAccountToken
         self.orderExpiryHours = orderExpiryHours
         self.debtRepaymentShare = debtRepaymentShare
+        self.risk = risk
     }
 }
 

@@ -46,7 +46,8 @@ extension Topology {
     /// Granting.
     public static let grantingAccess = Access(
         user: "granting", says: streamedFacts + [.purchaseRedriveRequested],
-        reads: [grantingPurchases, grantingWallet, grantingCommands, grantingQueries, grantingNotifications], asks: false, answers: true,
+        reads: [grantingPurchases, grantingWallet, grantingCommands, grantingQueries, grantingNotifications],
+        asks: false, answers: true,
         operates: false)
     /// Intake: the only one that can say what Apple has told.
     public static let intakeAccess = Access(

@@ -71,6 +71,20 @@ import YAML
         #expect(policies.orderExpiryHours == 48)
     }
 
+    @Test func `debts and limits on refunds are read (A-134 B-125)`() throws {
+        let folder = try TemporaryFolder()
+        let risk = """
+            debts: repay, repayPercent: 50, risk: {review: {refunds: 3}, refuseSpends: {refunds: 8,
+              amounts: [{currency: CNY, amount: 500}]}}
+            """
+        let file = try folder.write("one.yaml", AppText.make(replacing: ["orderExpiryHours: 48": risk]))
+        let policies = try #require(try AppsDirectory.load(file).get().first).catalog.definition.policies
+        #expect(policies.debtRepaymentShare == 50_000)
+        #expect(policies.risk?.review == RiskLimit(refunds: 3, amounts: []) && policies.risk?.orders == nil)
+        let yuan = MoneyAmount(currency: "CNY", milliunits: 500_000)
+        #expect(policies.risk?.spends == RiskLimit(refunds: 8, amounts: [yuan]))
+    }
+
     @Test func `without policies the careful values hold`() throws {
         let folder = try TemporaryFolder()
         let text = AppText.make().split(separator: "\n").filter { !$0.hasPrefix("policies") }.joined(separator: "\n")
@@ -111,6 +125,17 @@ import YAML
         ("enabled: false", "enable: false", "one.yaml:12:102: unknown key enable"),
         ("sandbox: nobody", "sandbox: all", "sandbox must be one of: nobody, listed, everybody"),
         ("orderExpiryHours: 48", "orderExpiryHours: 0", "orderExpiryHours must be between 1 and 8760"),
+        ("orderExpiryHours: 48", "debts: forgive", "debts must be one of: keep, repay"),
+        ("orderExpiryHours: 48", "debts: repay", "repayPercent belongs to debts: repay"),
+        ("orderExpiryHours: 48", "repayPercent: 5", "repayPercent belongs to debts: repay"),
+        ("orderExpiryHours: 48", "debts: repay, repayPercent: 101", "repayPercent must be between 1 and 100"),
+        ("orderExpiryHours: 48", "risk: {review: {}}", "a limit needs refunds, amounts, or both"),
+        ("orderExpiryHours: 48", "risk: {review: {refunds: 0}}", "refunds must be between 1 and 1000"),
+        ("orderExpiryHours: 48", "risk: {refuse: {refunds: 1}}", "unknown key refuse"),
+        (
+            "orderExpiryHours: 48", "risk: {review: {amounts: [{currency: eur, amount: 1}]}}",
+            "currency must be three letters A-Z"
+        ),
         ("policies:", "policy:", "one.yaml:13:1: unknown key policy"),
     ]
 

@@ -39,6 +39,18 @@ import Testing
             ])
     }
 
+    @Test func `debts and limits on refunds are told in words`() {
+        var new = catalog([product("a")])
+        new.policies.debtRepaymentShare = 50_000
+        new.policies.risk = RiskPolicy(
+            review: RiskLimit(refunds: 3, amounts: [MoneyAmount(currency: "CNY", milliunits: 5_000)]))
+        #expect(
+            CatalogDifference.lines(from: catalog([product("a")]), to: new) == [
+                "~ policy debts: keep -> repay 50000 milliunits of a per cent of each grant",
+                "~ policy risk.review: never -> from 3 refunds or from 5000 milliunits of CNY",
+            ])
+    }
+
     @Test func `a product that was disabled before and is not in the file is no change`() {
         let old = catalog([product("a"), product("gone", isEnabled: false)])
         #expect(CatalogDifference.lines(from: old, to: catalog([product("a")])).isEmpty)
@@ -46,6 +58,6 @@ import Testing
 
     @Test func `the first catalogue is all new`() {
         let lines = CatalogDifference.lines(from: nil, to: catalog([product("a")], testers: ["t"]))
-        #expect(lines.count == 6 && lines.first == "+ asset COINS: json coins, BALANCE_NOT_ENOUGH")
+        #expect(lines.count == 10 && lines.first == "+ asset COINS: json coins, BALANCE_NOT_ENOUGH")
     }
 }

@@ -100,11 +100,11 @@ struct Corruption: Sendable, CustomTestStringConvertible {
         Corruption(
             "the newest statement's share",
             "UPDATE granting.transactions SET revocation_date = 1, revoked_share = 50000 WHERE transaction_id = '1'",
-            ["refunds.newest"], line: "transaction_id 1; share taken 0, newest statement 50000"),
+            ["refunds.newest", "refunds.record"], line: "transaction_id 1; share taken 0, newest statement 50000"),
         Corruption(
             "the share of a restored non-consumable's newest statement",
             "UPDATE granting.transactions SET revocation_date = 1, revoked_share = 50000 WHERE transaction_id = '5'",
-            ["refunds.newest"], line: "transaction_id 4; share taken 0, newest statement 50000"),
+            ["refunds.newest", "refunds.record"], line: "transaction_id 4; share taken 0, newest statement 50000"),
         Corruption(
             "a debt", "UPDATE granting.debts SET amount = amount + 1", ["refunds.taken"],
             line: "120 should be taken, 20 drawn, 101 owed"),
@@ -124,6 +124,16 @@ struct Corruption: Sendable, CustomTestStringConvertible {
             "UPDATE granting.draws SET refunded_environment = 'Sandbox' WHERE refunded_transaction = '7'",
             ["refunds.draws", "refunds.environment", "refunds.taken"],
             line: "a lot of Production was drawn for a refund of Sandbox/7"),
+        Corruption(
+            "the record of a refund", "DELETE FROM granting.refund_statements", ["refunds.record"],
+            line: "transaction_id 7; share"),
+        Corruption(
+            "a repayment that no line tells of",
+            """
+            INSERT INTO granting.draws (lot, kind, source_id, refunded_environment, refunded_transaction, amount)
+            SELECT id, 'repayment', '7/7/0', 'Production', '7', 1 FROM granting.lots WHERE transaction_id = '7'
+            """, ["lots.remaining", "refunds.debts", "refunds.repayments", "refunds.taken"],
+            line: "source_id 7/7/0; asset DANBING; line 0, drawn 1"),
     ]
 
     private static let deliveries = [
@@ -197,14 +207,15 @@ struct Corruption: Sendable, CustomTestStringConvertible {
             """
             UPDATE granting.transactions SET signed_date = (SELECT min(signed_date) FROM verification.evidence e
                 WHERE e.transaction_id = '7') WHERE transaction_id = '7'
-            """, ["purchases.proof", "purchases.seen"], line: "environment Production; transaction_id 7; verified"),
+            """, ["purchases.proof", "purchases.seen", "refunds.record"],
+            line: "environment Production; transaction_id 7; verified"),
     ]
 
     private static let facts: [Corruption] =
         [
             ("purchase.granted", "facts.granted"), ("purchase.clawedback", "facts.clawedback"),
             ("purchase.held", "facts.held"), ("spend.decided", "facts.spends"), ("order.created", "facts.orders"),
-            ("catalog.imported", "facts.catalog"),
+            ("catalog.imported", "facts.catalog"), ("risk.flagged", "facts.risk"),
         ].map { type, check in
             Corruption("a vanished fact \(type)", "DELETE FROM granting.facts WHERE type = '\(type)'", [check])
         } + [
@@ -218,7 +229,7 @@ struct Corruption: Sendable, CustomTestStringConvertible {
         + [
             ("purchase.granted", "facts.granted"), ("purchase.clawedback", "facts.clawedback"),
             ("purchase.held", "facts.held"), ("spend.decided", "facts.spends"), ("order.created", "facts.orders"),
-            ("catalog.imported", "facts.catalog"),
+            ("catalog.imported", "facts.catalog"), ("risk.flagged", "facts.risk"), ("debt.repaid", "facts.repaid"),
         ].map { type, check in
             Corruption(
                 "a ghost \(type)",

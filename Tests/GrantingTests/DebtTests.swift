@@ -1,4 +1,5 @@
 import Messages
+import Postgres
 import Testing
 
 @testable import Granting
@@ -28,7 +29,8 @@ import Testing
         #expect(shop.books.imbalances == [])
     }
 
-    @Test func `by policy a share of each next grant repays, in lines of its own; answers name the gross grant (B-125)`() {
+    @Test
+    func `by policy a share of each next grant repays, in lines of its own; answers name the gross grant (B-125)`() {
         var shop = indebted(repays: 50_000)
         let next = shop.submit(transaction("2"), by: Shop.alice)
         #expect(next.answer?.amounts.map(\.amount) == [60] && next.answer?.balances.map(\.amount) == [30])
@@ -96,7 +98,8 @@ import Testing
             var session = try granting.open()
             _ = try session.run(GrantPurchases(), [try verified(transaction("1"), by: "alice")])
             _ = try session.run(DecideWallet(), [try spending(60, id: "s", by: "alice")])
-            _ = try session.run(ApplyNotifications(), [try notified(.refund, transaction("1", signed: 1, revoked: 100_000))])
+            _ = try session.run(
+                ApplyNotifications(), [try notified(.refund, transaction("1", signed: 1, revoked: 100_000))])
             _ = try session.run(GrantPurchases(), [try verified(transaction("2"), by: "alice")])
             func state() throws -> String {
                 let row = try granting.rows(

@@ -24,7 +24,7 @@ import Testing
             #expect(try spent[0].answer(SpendAnswered.self)?.balanceAfter == 10)
             let refund = try session.run(
                 GrantPurchases(), [try verified(transaction("1", signed: 1, revoked: 100_000), by: nil)])
-            #expect(refund[0].facts.map(\.type) == [.purchaseClawedBack])
+            #expect(refund[0].facts.map(\.type) == [.purchaseClawedBack, .riskFlagged])
             #expect(try granting.imbalances() == [])
             let owed = try #require(try granting.rows("SELECT * FROM granting.debts").first)
             #expect(try owed.int8("amount") == 50)

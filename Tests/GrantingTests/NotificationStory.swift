@@ -29,7 +29,8 @@ struct NotificationStory: Sendable {
             case .secondRefund: last
             }
         return transaction(
-            id, token: hasToken ? token : nil, signed: Int64(event.rawValue), revoked: share, hash: "0\(event.rawValue)")
+            id, token: hasToken ? token : nil, signed: Int64(event.rawValue), revoked: share, hash: "0\(event.rawValue)"
+        )
     }
 
     /// The notification of an event; nil for the client's.

@@ -1,5 +1,6 @@
 import Messages
 import Pipeline
+import Postgres
 import Testing
 
 @testable import Granting
@@ -106,8 +107,9 @@ import Testing
             tomorrow.notificationType = "PURCHASE_GIFTED"
             let batch = [
                 try message(tomorrow), try notified(.test, nil), try notified(.externalPurchaseToken, transaction("1")),
-                try message(NotificationRedriveRequested(
-                    notificationUUIDs: [], environment: nil, notificationTypes: [], actor: "op", isDryRun: true)),
+                try message(
+                    NotificationRedriveRequested(
+                        notificationUUIDs: [], environment: nil, notificationTypes: [], actor: "op", isDryRun: true)),
             ]
             let outcomes = try session.run(ApplyNotifications(), batch)
             #expect(outcomes.map(\.parkedReason) == [nil, nil, nil, Incoming.unreadable])
@@ -134,7 +136,8 @@ import Testing
                     """
                     SELECT revocation_reason, revocation_type, revocation_percentage, revoked_share, notification_type,
                         notification_uuid::text AS uuid, processed_at FROM granting.refund_statements
-                    """).first)
+                    """
+                ).first)
             #expect(try row.int8("revocation_reason") == 1 && row.text("revocation_type") == "REFUND_PRORATED")
             #expect(try row.int8("revocation_percentage") == 40_000 && row.int8("revoked_share") == 40_000)
             #expect(try row.text("notification_type") == "REFUND" && row.text("uuid") == uuid)

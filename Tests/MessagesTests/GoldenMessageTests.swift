@@ -95,6 +95,12 @@ extension GoldenMessageTests {
                 owed: [], balances: [])),
         Sample(PurchaseRedriveRequested(transactionID: .init("1"), environment: .sandbox)),
         Sample(
+            RiskFlagged(customer: customer, kind: .debt, transactionID: .init("1"), revision: 2, owed: coins)),
+        Sample(
+            DebtRepaid(
+                customer: customer, transactionID: .init("1"), asset: .init("COINS"), amount: 30, open: 90,
+                paidBy: .init("2"), balance: 30)),
+        Sample(
             PurchaseAnswered(
                 status: .refused, code: .orderNotFound, reason: "order_unknown", mayFinish: false,
                 transactionID: .init("1"), productID: .init("coins_60"), amounts: coins, revokedShare: 0,
@@ -157,7 +163,10 @@ extension GoldenMessageTests {
         ],
         policies: CatalogPolicies(
             sandboxAudience: .listed, reviewers: [.init("r")], testers: [.init("t")], requiresAppAccountToken: false,
-            orderExpiryHours: 24))
+            orderExpiryHours: 24, debtRepaymentShare: 50_000,
+            risk: RiskPolicy(
+                orders: RiskLimit(refunds: 5, amounts: [MoneyAmount(currency: "CNY", milliunits: 500_000)]),
+                spends: RiskLimit(refunds: 8, amounts: []), review: RiskLimit(refunds: 3, amounts: []))))
 
     private static let catalogSamples: [Sample] = [
         Sample(

@@ -121,7 +121,11 @@ extension World {
 extension Story.Event {
     /// Whether somebody waits for an answer.
     var isAnswered: Bool {
-        if case .buy(_, let user, _) = action { user != nil } else { true }
+        switch action {
+        case .buy(_, let user, _): user != nil
+        case .tell: false
+        case .order, .spend, .importCatalog: true
+        }
     }
 }
 
@@ -130,6 +134,7 @@ extension Story.Action {
     var type: MessageType {
         switch self {
         case .buy(_, let user, _): user == nil ? .purchaseVerified : .purchaseSubmitted
+        case .tell(let notification): notification.messageType
         case .order: .orderRequested
         case .spend: .spendRequested
         case .importCatalog: .catalogImportRequested
@@ -139,7 +144,7 @@ extension Story.Action {
     /// The answer's type.
     var answer: MessageType {
         switch self {
-        case .buy: .purchaseAnswered
+        case .buy, .tell: .purchaseAnswered
         case .order: .orderAnswered
         case .spend: .spendAnswered
         case .importCatalog: .catalogAnswered
@@ -150,6 +155,7 @@ extension Story.Action {
     var queue: Broker.Queue {
         switch self {
         case .buy(_, let user, _): user == nil ? .purchases : .submitted
+        case .tell: .notifications
         case .order, .spend: .wallet
         case .importCatalog: .commands
         }
@@ -161,6 +167,7 @@ extension Story.Action {
         case .buy(let statement, let user, let order):
             let purchase = PurchaseVerified(app: Story.app, userID: user, orderNumber: order, transaction: statement)
             return user == nil ? .purchase(purchase) : .submitted(purchase)
+        case .tell(let notification): return .notification(notification)
         case .order(let request): return .wallet(.order(request))
         case .spend(let request): return .wallet(.spend(request))
         case .importCatalog(let request): return .command(.importCatalog(request))

@@ -59,7 +59,8 @@ final class World {
         database = Database(now: Story.beginning, mutation: plan.mutation, seed: plan.seed &+ 14)
         requests = plan.story.events.map { Request(event: $0, nextAt: Story.beginning + $0.at) }
         database.setUpCatalog()
-        let queues: [Broker.Queue] = (0..<plan.lanes).flatMap { _ in [.purchases, .wallet] } + [.commands, .submitted]
+        let queues: [Broker.Queue] =
+            (0..<plan.lanes).flatMap { _ in [.purchases, .wallet, .notifications] } + [.commands, .submitted]
         for (number, queue) in queues.enumerated() {
             lanes.append(SimulatedLane(number: number, queue: queue, world: self))
         }

@@ -129,9 +129,8 @@ public final class LaneStage: Sendable {
 
     /// A request as a gateway sends it, somebody waiting for the answer.
     public func request(_ body: some Message, id: MessageID = MessageID(UUIDText.random())) throws -> OutgoingMessage {
-        func type<M: Message>(_: M) -> MessageType { M.type }
-        let routingKey = type(body).rawValue
-        guard let exchange = Topology.exchanges(saying: type(body)).first else {
+        let routingKey = body.messageType.rawValue
+        guard let exchange = Topology.exchanges(saying: body.messageType).first else {
             throw ConditionNotMet(description: "nobody may say \(routingKey)")
         }
         let properties = MessageProperties(

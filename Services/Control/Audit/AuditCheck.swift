@@ -38,7 +38,7 @@ struct AuditCheck: Sendable {
     }
 
     /// Every check, in the order in which the report tells them.
-    static let all = wallets + lots + refunds + grants + orders + spends + purchases + facts
+    static let all = wallets + lots + refunds + debts + grants + orders + spends + purchases + facts
 
     /// The findings as text columns, sorted, the first `limit` of them; `total` counts all. The database sorts and
     /// counts, so nothing here grows with the number of rows.

@@ -15,6 +15,7 @@ enum BrokerRights {
         verification   purser.replies            *
         granting       purser.from.granting      purchase.{granted,held,clawedback} order.created spend.decided
         granting       purser.from.granting      catalog.imported purchase.redrive.requested
+        granting       purser.from.granting      debt.repaid risk.flagged
         granting       purser.retry              {5s,30s,5m,1h}.granting.{purchases,wallet,commands,notifications}
         granting       purser.parked             granting.{purchases,wallet,commands,notifications}
         granting       purser.replies            *

@@ -78,6 +78,9 @@ struct Auditor {
         case .purchase(let purchase):
             return shop.buy(
                 purchase.transaction, user: purchase.userID, order: purchase.orderNumber, cause: cause, seeing: open)
+        case .notification(let notification):
+            shop.tell(notification, cause: cause, seeing: open)
+            return nil
         case .wallet(.order(let request)): return shop.order(request, after: commits)
         case .wallet(.spend(let request)): return shop.spend(request, at: open.clock)
         case .command(.redrive(let key)):

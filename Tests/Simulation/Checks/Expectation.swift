@@ -9,7 +9,7 @@ enum Expectation {
         var newest: [TransactionKey: VerifiedTransaction] = [:]
         var owners: [TransactionKey: UserID] = [:]
         for event in world.plan.story.events {
-            guard case .buy(let statement, let user, _) = event.action else { continue }
+            guard let (statement, user) = event.action.statement else { continue }
             if newest[statement.key].map({ statement.isNewer(than: $0) }) ?? true { newest[statement.key] = statement }
             if let user { owners[statement.key] = user }
         }
@@ -47,6 +47,17 @@ enum Expectation {
         let names = Set(expected.keys).union(balances.keys)
         return names.filter { (expected[$0] ?? 0) != (balances[$0] ?? 0) }.map {
             "INV2: in this order \($0) ends at \(balances[$0] ?? 0), in another at \(expected[$0] ?? 0)"
+        }
+    }
+}
+
+extension Story.Action {
+    /// What Apple signed, and who handed it in.
+    var statement: (VerifiedTransaction, UserID?)? {
+        switch self {
+        case .buy(let statement, let user, _): (statement, user)
+        case .tell(let notification): notification.transaction.map { ($0, nil) }
+        case .order, .spend, .importCatalog: nil
         }
     }
 }

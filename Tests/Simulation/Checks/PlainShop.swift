@@ -98,6 +98,25 @@ struct PlainShop {
         return buy(found.statement, user: user, order: order, cause: cause, seeing: open)
     }
 
+    /// Hears what Apple tells. What speaks of a purchase may deliver it; the rest reaches only whoever it is bound to.
+    mutating func tell(
+        _ notification: NotificationVerified, cause: MessageID, seeing open: Database.OpenTransaction
+    ) {
+        guard let statement = notification.transaction else { return }
+        if ["ONE_TIME_CHARGE", "REFUND_REVERSED"].contains(notification.notificationType) {
+            _ = buy(statement, user: nil, order: nil, cause: cause, seeing: open)
+            return
+        }
+        let key = statement.key
+        let isNews = learn(statement)
+        if grants[key] != nil {
+            // A token that turns up counts here too.
+            _ = buy(statement, user: nil, order: nil, cause: cause, seeing: open)
+        } else if isNews, let known = known[key] {
+            _ = refuse("", nil, isNews, known, cause)
+        }
+    }
+
     /// Answers a purchase. Orders that were made while its transaction ran it may have seen or not.
     mutating func buy(
         _ statement: VerifiedTransaction, user: UserID?, order number: OrderNumber?, cause: MessageID,

@@ -96,7 +96,7 @@ extension SimulatedLane: LaneSteps {
     /// Runs the handler. What it remembers between batches is kept only when it comes to its end: each run begins with
     /// what it knew at the first.
     private func decide(_ tables: inout ModelTables) throws -> [Outcome] {
-        var (purchases, wallet) = (self.purchases, self.wallet)
+        var (purchases, wallet, notifications) = (self.purchases, self.wallet, self.notifications)
         let parts = world.plan.mutation == .foldBroken ? taken.indices.map { $0..<$0 + 1 } : [0..<taken.count]
         let outcomes = try parts.flatMap { part in
             let contents = taken[part].map(\.letter.content)
@@ -106,11 +106,13 @@ extension SimulatedLane: LaneSteps {
             case .wallet:
                 let requests = contents.map { $0.request ?? .unusable(reason: "none") }
                 return try wallet.decide(requests, of: batch, in: &tables)
+            case .notifications:
+                return try notifications.apply(contents.map(\.notification), of: batch, in: &tables)
             case .commands: return try commands.run(contents.map(\.command), of: batch, in: &tables)
             case .submitted: return []
             }
         }
-        (self.purchases, self.wallet) = (purchases, wallet)
+        (self.purchases, self.wallet, self.notifications) = (purchases, wallet, notifications)
         return outcomes
     }
 
@@ -186,5 +188,8 @@ extension SimulatedLane: LaneSteps {
 extension Letter.Content {
     fileprivate var purchase: PurchaseVerified? { if case .purchase(let found) = self { found } else { nil } }
     fileprivate var request: DecideWallet.Request? { if case .wallet(let found) = self { found } else { nil } }
+    fileprivate var notification: NotificationVerified? {
+        if case .notification(let found) = self { found } else { nil }
+    }
     fileprivate var command: RunCommands.Command? { if case .command(let found) = self { found } else { nil } }
 }

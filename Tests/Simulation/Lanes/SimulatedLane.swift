@@ -31,6 +31,7 @@ final class SimulatedLane {
 
     var purchases = GrantPurchases()
     var wallet = DecideWallet()
+    var notifications = ApplyNotifications()
     let commands = RunCommands()
 
     /// Delivered and not acknowledged, in order of their tags.
@@ -109,7 +110,7 @@ final class SimulatedLane {
     /// Everything anew: caches, tags, what was to be retired.
     private func open() {
         guard world.isDatabaseUp, world.isBrokerUp else { return state = .closed(until: world.now + 500) }
-        (purchases, wallet) = (GrantPurchases(), DecideWallet())
+        (purchases, wallet, notifications) = (GrantPurchases(), DecideWallet(), ApplyNotifications())
         (hands, nextTag, isSlowStart, isConsumerLost) = ([], 1, true, false)
         published = []
         nextSweep = world.now + 100

@@ -11,6 +11,7 @@ struct Letter {
         case purchase(PurchaseVerified)
         case wallet(DecideWallet.Request)
         case command(RunCommands.Command)
+        case notification(NotificationVerified)
     }
 
     var header: MessageHeader
@@ -31,7 +32,7 @@ struct Copy {
 struct Broker {
     /// The queues that lanes work on.
     enum Queue: Int, CaseIterable {
-        case submitted, purchases, wallet, commands
+        case submitted, purchases, wallet, commands, notifications
 
         /// The real queue.
         var topology: Topology.Queue {
@@ -40,6 +41,7 @@ struct Broker {
             case .purchases: Topology.grantingPurchases
             case .wallet: Topology.grantingWallet
             case .commands: Topology.grantingCommands
+            case .notifications: Topology.grantingNotifications
             }
         }
     }

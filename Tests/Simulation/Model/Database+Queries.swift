@@ -42,7 +42,10 @@ extension Database {
         case .transactions(let keys):
             let rows = keys.compactMap { transactions.row($0, for: transaction)?.purchase }
             found.purchases += rows
-            update(transaction) { open in for purchase in rows { open.redriven[purchase.key] = purchase } }
+            // As the first re-drive of the batch found it: one after an import in the same batch looks again.
+            update(transaction) { open in
+                for purchase in rows where open.redriven[purchase.key] == nil { open.redriven[purchase.key] = purchase }
+            }
         case .markHeld where mutation == .heldNotRedriven: break
         case .markHeld(let range): found.marked += markHeld(range, transaction)
         case .stamps, .definition, .history, .imported: readCatalog(query, transaction, &found)

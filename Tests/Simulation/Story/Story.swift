@@ -16,6 +16,7 @@ struct Story {
     /// What they do.
     enum Action {
         case buy(VerifiedTransaction, user: UserID?, order: OrderNumber?)
+        case tell(NotificationVerified)
         case order(OrderRequested)
         case spend(SpendRequested)
         case importCatalog(CatalogImportRequested)
@@ -117,12 +118,30 @@ struct Story {
             statement.revocationPercentage = share
         }
         if id <= orders.count, dice.chance(70) { statement.appAccountToken = orders[id - 1].token }
+        if dice.chance(35) { return addNotifications(of: statement, share) }
         let user = commutes ? users[id % users.count] : dice.pick(users)
         let named = orders.isEmpty || !dice.chance(30) ? nil : dice.pick(orders).number
         let isFed = dice.chance(30)
         let caller = isFed ? nil : user
         let text = "200\(id) signed +\(signed) \(share.map { "revoked \($0)" } ?? "")"
         add(.buy(statement, user: caller, order: isFed ? nil : named), "\(caller?.rawValue ?? "Apple") \(text)")
+    }
+
+    /// Apple tells it, now and then under several UUIDs.
+    private mutating func addNotifications(of statement: VerifiedTransaction, _ share: Int64?) {
+        let types: [AppleNotificationType] =
+            (share ?? 0) > 0 ? [.refund] : [.oneTimeCharge, .refundReversed, .refundDeclined, .consumptionRequest]
+        let type = dice.pick(types)
+        for _ in 0...dice.roll(3) {
+            var notification = NotificationVerified(
+                app: Self.app, environment: statement.environment, notificationUUID: dice.uuid(),
+                notificationType: type.rawValue, signedDate: statement.signedDate)
+            notification.transaction = statement
+            add(
+                .tell(notification),
+                "Apple tells \(type.rawValue) \(statement.transactionID) +\(statement.signedDate - Self.beginning) "
+                    + (share.map { "revoked \($0)" } ?? ""))
+        }
     }
 
     private mutating func addSpend() {

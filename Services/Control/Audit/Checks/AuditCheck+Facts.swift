@@ -20,7 +20,7 @@ extension AuditCheck {
     /// - Parameters:
     ///   - causes: a query of `key`, `revision` and `cause`: what must have been told.
     ///   - newCauses: the same, only those that are new.
-    private static func announced(
+    static func announced(
         _ name: String, _ proves: String, _ type: String, in schema: String = "granting",
         causes: String, new newCauses: @escaping @Sendable (AuditScope) -> String
     ) -> AuditCheck {

@@ -1,6 +1,8 @@
 /// Refunds: what was taken back is the target that the newest statement sets, and what could not be taken is a debt.
 extension AuditCheck {
-    static let refunds = [newestShare, shareTaken, refundLines, refundDraws, refundEnvironment, debtOwner]
+    static let refunds = [
+        newestShare, shareTaken, refundLines, refundDraws, refundEnvironment, debtOwner,
+    ]
 
     private static let refunded = Subject("grants") { scope in
         "SELECT count(*) AS count FROM granting.grants WHERE \(scope.wallets("customer"))"

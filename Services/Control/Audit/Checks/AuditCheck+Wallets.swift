@@ -81,22 +81,30 @@ extension AuditCheck {
     static let namedRevision = "substring(l.source_id FROM '/([0-9]{1,18})$')::bigint"
 
     private static let ledgerCause = AuditCheck(
-        "wallets.causes", "every line has exactly one cause: a grant, a change of a refund, or a spend",
+        "wallets.causes", "every line has exactly one cause: a grant, a change of a refund, a repaid debt, or a spend",
         of: ledgerLines, keys: ["customer", "asset", "line"]
     ) { scope in
         """
         SELECT l.customer, l.asset, l.id AS line, format('%s %s: %s', l.source_type, l.source_id,
-            CASE WHEN g.transaction_id IS NULL AND s.source_id IS NULL THEN 'no cause' ELSE 'its cause says otherwise' END)
+            CASE WHEN g.transaction_id IS NULL AND s.source_id IS NULL AND p.transaction_id IS NULL THEN 'no cause' ELSE 'its cause says otherwise' END)
                 AS problem
         FROM granting.ledger l
-        LEFT JOIN granting.grants g ON l.source_type LIKE 'APPLE%' AND g.environment = l.environment
+        LEFT JOIN granting.grants g ON l.source_type <> ALL ('{APP_USAGE,DEBT_REPAYMENT}') AND g.environment = l.environment
             AND g.transaction_id = \(namedTransaction) AND g.customer = l.customer
         LEFT JOIN granting.spends s ON l.source_type = 'APP_USAGE' AND s.customer = l.customer
             AND s.source_id = l.source_id
+        -- <owed for>/<paid by>/<revision of the grant that paid>
+        LEFT JOIN granting.debts b ON l.source_type = 'DEBT_REPAYMENT' AND b.environment = l.environment
+            AND b.transaction_id = split_part(l.source_id, '/', 1) AND b.asset = l.asset AND b.customer = l.customer
+        LEFT JOIN granting.grants p ON l.source_type = 'DEBT_REPAYMENT' AND p.environment = l.environment
+            AND p.transaction_id = split_part(l.source_id, '/', 2) AND p.customer = l.customer
         WHERE \(scope.wallets("l.customer")) AND NOT coalesce(CASE l.source_type
             WHEN 'APPLE_IAP' THEN l.direction = 'IN' AND l.source_id = g.transaction_id || '/0' AND l.cause = g.cause
             WHEN 'APPLE_REFUND' THEN l.direction = 'OUT' AND \(namedRevision) BETWEEN 1 AND g.revision
             WHEN 'APPLE_REFUND_REVERSED' THEN l.direction = 'IN' AND \(namedRevision) BETWEEN 1 AND g.revision
+            WHEN 'DEBT_REPAYMENT' THEN l.direction = 'OUT' AND b.customer IS NOT NULL
+                AND \(namedRevision) BETWEEN 0 AND p.revision
+            WHEN 'DEBT_REPAYMENT_RETURNED' THEN l.direction = 'IN' AND \(namedRevision) BETWEEN 1 AND g.revision
             WHEN 'APP_USAGE' THEN l.direction = 'OUT' AND s.outcome = 'spent' AND s.asset = l.asset
                 AND s.amount = l.amount AND s.balance_after = l.balance_after AND s.cause = l.cause
             ELSE false END, false)
