@@ -78,7 +78,7 @@ let package = Package(
                 .embedInCode("Roots/AppleIncRootCertificate.cer"),
             ]),
         shared("AppStoreServerAPI", ["HTTPClient", "JOSE", "Crypto", "JSON", "Runtime"]),
-        shared("AppStoreSimulation", ["AppStore", "JOSE", "Crypto", "JSON", "HTTPClient"]),
+        shared("AppStoreSimulation", ["AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime"]),
 
         service(
             "Gateway",
@@ -171,6 +171,12 @@ let package = Package(
         tests(
             "AppStoreSimulation",
             ["AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPServer", "HTTPClient", "TestSupport"]),
+        tests(
+            "AppStoreSimulator",
+            [
+                "AppStoreSimulator", "AppStoreSimulation", "AppStoreServerAPI", "AppStore", "HTTPServer", "HTTPClient",
+                "JOSE", "Crypto", "JSON", "Observability", "Runtime", "TestSupport",
+            ]),
         tests(
             "Gateway",
             [

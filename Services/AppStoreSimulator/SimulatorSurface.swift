@@ -5,28 +5,37 @@ import Observability
 import Runtime
 
 /// The HTTP calls. Errors are problem details with a stable code; nothing here needs a login, it belongs on loopback.
+/// Paths with `/inApps/` are Apple's own, see ``ServerAPISurface``.
 struct SimulatorSurface: Sendable {
     /// Bytes of a body: a purchase with every field overridden has some 2 KB.
     static let longestBody = 64 << 10
 
     private let worker: Worker<StoreWorker.Request, JSONObject>
+    private let serverAPI: ServerAPISurface
+    private let faults: ServerAPIFaults
     private let logger: Logger
-    private let router: Router<Call>
+    private let router: Router<Endpoint>
+    private let control: ControlCalls
 
-    private enum Call: Sendable {
-        case purchase, approval, unfinished, finish, refund, transaction, live, ready
+    private enum Endpoint: Sendable {
+        case control(ControlCalls.Call)
+        case serverAPIFault
+        case live
+        case ready
     }
 
-    init(worker: Worker<StoreWorker.Request, JSONObject>, logger: Logger) {
+    init(
+        worker: Worker<StoreWorker.Request, JSONObject>, apps: SimulatedApps, outbox: NotificationOutbox,
+        logger: Logger
+    ) {
         self.worker = worker
         self.logger = logger
-        var router = Router<Call>()
-        router.add("POST", "/simulator/purchases", .purchase)
-        router.add("POST", "/simulator/approvals", .approval)
-        router.add("GET", "/simulator/unfinished", .unfinished)
-        router.add("POST", "/simulator/finish", .finish)
-        router.add("POST", "/simulator/refunds", .refund)
-        router.add("GET", "/simulator/transactions/{id}", .transaction)
+        faults = ServerAPIFaults()
+        serverAPI = ServerAPISurface(worker: worker, apps: apps, faults: faults, logger: logger)
+        control = ControlCalls(apps: apps, outbox: outbox)
+        var router = Router<Endpoint>()
+        for (method, path, call) in ControlCalls.routes { router.add(method, "/simulator/" + path, .control(call)) }
+        router.add("POST", "/simulator/server-api/faults", .serverAPIFault)
         router.add("GET", "/livez", .live)
         router.add("GET", "/readyz", .ready)
         self.router = router
@@ -34,6 +43,7 @@ struct SimulatorSurface: Sendable {
 
     /// Answers one request.
     func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        if let answer = await serverAPI.answer(request) { return answer }
         switch router.resolve(method: request.method, path: request.path) {
         case .notFound:
             return Self.problem(404, "simulator.not_found", "There is nothing at this path.")
@@ -45,16 +55,21 @@ struct SimulatorSurface: Sendable {
             return .text(200, "ok\n")
         case .found(.ready, _):
             return worker.isOpen ? .text(200, "ok\n") : .text(503, "the store is not open yet\n")
-        case .found(let call, let parameters):
-            return await carryOut(call, request, parameters)
+        case .found(.serverAPIFault, _):
+            return await answer(request) { try faults.plan(try JSONReader.parseObject(request.body)) }
+        case .found(.control(let call), let parameters):
+            return await answer(request) { try await worker.submit(try control.request(call, request, parameters)) }
         }
     }
 
-    private func carryOut(_ call: Call, _ request: HTTPRequest, _ parameters: [String: String]) async -> HTTPResponse {
+    private func answer(
+        _ request: HTTPRequest, _ body: () async throws -> JSONObject
+    ) async -> HTTPResponse {
         do {
-            let answer = try await worker.submit(try Self.storeRequest(call, request, parameters))
+            let answer = try await body()
             logger.debug("answered", ["http.method": .string(request.method), "http.status": .int(200)])
-            return Self.json(200, answer)
+            return HTTPResponse(
+                status: 200, headers: [("Content-Type", "application/json")], body: JSONWriter.write(answer))
         } catch let error as StoreError {
             logger.debug("refused", ["http.method": .string(request.method), "error.code": .string(error.code)])
             return Self.problem(Self.status(of: error), error.code, error.description)
@@ -63,54 +78,6 @@ struct SimulatorSurface: Sendable {
         } catch {
             return Self.problem(503, "simulator.busy", "The store cannot serve now. Try again.")
         }
-    }
-
-    private static func storeRequest(_ call: Call, _ request: HTTPRequest, _ parameters: [String: String]) throws
-        -> StoreWorker.Request
-    {
-        switch call {
-        case .purchase:
-            return .purchase(try PurchaseRequest(try body(request)))
-        case .approval:
-            let body = try body(request)
-            return .decide(pendingID: try body.string("pendingId"), isApproved: try body.bool("approved"))
-        case .unfinished:
-            guard let account = request.queryValue("appleAccount") else {
-                throw StoreError.invalid(field: "appleAccount", problem: "is missing in the query")
-            }
-            return .unfinished(appleAccount: account, environment: try environment(request.queryValue("environment")))
-        case .finish:
-            let body = try body(request)
-            return .finish(
-                transactionID: try body.string("transactionId"),
-                environment: try environment(try body.optionalString("environment")))
-        case .refund:
-            let body = try body(request)
-            return .refund(
-                transactionID: try body.string("transactionId"),
-                environment: try environment(try body.optionalString("environment")),
-                percentage: try body.optionalInt64("percentage") ?? 100)
-        case .transaction:
-            return .transaction(
-                transactionID: parameters["id"] ?? "", environment: try environment(request.queryValue("environment")))
-        case .live, .ready:
-            throw StoreError.invalid(field: "path", problem: "is no call of the store")
-        }
-    }
-
-    private static func body(_ request: HTTPRequest) throws(JSONError) -> JSONObject {
-        try JSONReader.parseObject(request.body)
-    }
-
-    /// Production unless said otherwise.
-    private static func environment(_ text: String?) throws(StoreError) -> String {
-        let environment = text ?? "Production"
-        guard PurchaseRequest.environments.contains(environment) else {
-            throw .invalid(
-                field: "environment",
-                problem: "must be one of: " + PurchaseRequest.environments.joined(separator: ", "))
-        }
-        return environment
     }
 
     private static func status(of error: StoreError) -> Int {
@@ -129,9 +96,5 @@ struct SimulatorSurface: Sendable {
         ]
         return HTTPResponse(
             status: status, headers: [("Content-Type", "application/problem+json")], body: JSONWriter.write(body))
-    }
-
-    private static func json(_ status: Int, _ body: JSONObject) -> HTTPResponse {
-        HTTPResponse(status: status, headers: [("Content-Type", "application/json")], body: JSONWriter.write(body))
     }
 }

@@ -69,6 +69,14 @@ extension AppStoreServerAPI {
         return try read(try ask(call)) { object throws(JSONError) in try object.string("testNotificationToken") }
     }
 
+    /// What became of a TEST notification, by the token that asking for it returned: Get Test Notification Status.
+    public mutating func testNotificationStatus(_ token: String) throws(ServerAPIError) -> NotificationPage.Item {
+        let path = "/inApps/v1/notifications/test/\(try ServerAPICall.segment(token, "test notification token"))"
+        return try read(try ask(ServerAPICall("GET", path, .testing))) { object throws(JSONError) in
+            try NotificationPage.Item(object)
+        }
+    }
+
     /// Tells Apple how much of a purchase was used: Send Consumption Information.
     public mutating func sendConsumption(
         _ request: ConsumptionRequest, of transactionID: String

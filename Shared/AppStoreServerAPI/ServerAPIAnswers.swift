@@ -24,6 +24,15 @@ public struct NotificationPage: Sendable, Equatable {
         public let signedPayload: String
         /// When and with what result it was sent, at most six times.
         public let sendAttempts: [SendAttempt]
+
+        init(_ object: JSONObject) throws(JSONError) {
+            signedPayload = try object.string("signedPayload")
+            var attempts: [SendAttempt] = []
+            for attempt in try (object.optionalArray("sendAttempts") ?? []).objects("sendAttempts") {
+                attempts.append(try SendAttempt(attempt))
+            }
+            sendAttempts = attempts
+        }
     }
 
     /// The notifications.
@@ -98,14 +107,7 @@ extension [JSONValue] {
 
     fileprivate func readItems() throws(JSONError) -> [NotificationPage.Item] {
         var items: [NotificationPage.Item] = []
-        for object in try objects("notificationHistory") {
-            var attempts: [SendAttempt] = []
-            for attempt in try (object.optionalArray("sendAttempts") ?? []).objects("sendAttempts") {
-                attempts.append(try SendAttempt(attempt))
-            }
-            items.append(
-                NotificationPage.Item(signedPayload: try object.string("signedPayload"), sendAttempts: attempts))
-        }
+        for object in try objects("notificationHistory") { items.append(try NotificationPage.Item(object)) }
         return items
     }
 }

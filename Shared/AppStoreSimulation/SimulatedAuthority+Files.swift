@@ -26,15 +26,26 @@ extension SimulatedAuthority {
     public static let rootFile = "root.pem"
     /// The leaf's key; mode 0600.
     public static let keyFile = "leaf-key.pem"
+    /// The leaf without markers.
+    public static let unmarkedFile = "unmarked.pem"
+    /// Its key; mode 0600.
+    public static let unmarkedKeyFile = "unmarked-key.pem"
 
     /// Writes the chain and the leaf's key into an existing folder. The authority keys are not kept: another chain
     /// is made, not extended.
     public func save(in directory: String) throws(AuthorityFileError) {
         let key: String
+        let unmarkedKey: String?
         do {
             key = try leafKey.pemRepresentation()
+            unmarkedKey = try unmarked?.key.pemRepresentation()
         } catch {
             throw .content(path: Self.keyFile, error)
+        }
+        if let unmarked, let unmarkedKey {
+            let certificate = unmarked.certificate.pemRepresentation
+            try TextFile.write(unmarkedKey, to: "\(directory)/\(Self.unmarkedKeyFile)", mode: 0o600)
+            try TextFile.write(certificate, to: "\(directory)/\(Self.unmarkedFile)", mode: 0o644)
         }
         let chain = [root, intermediate, leaf].map(\.pemRepresentation).joined()
         // The key first: a certificate file without a key would be taken for complete.
@@ -53,9 +64,17 @@ extension SimulatedAuthority {
             guard certificates.count == 3 else {
                 throw CryptoError.invalidCertificate(reason: "\(certificates.count) certificates instead of 3")
             }
-            return SimulatedAuthority(
+            var authority = SimulatedAuthority(
                 root: certificates[0], intermediate: certificates[1], leaf: certificates[2],
                 leafKey: try P256.PrivateKey(pem: keyText))
+            // Folders of before have none.
+            if let certificate = try? TextFile.read("\(directory)/\(unmarkedFile)"),
+                let key = try? TextFile.read("\(directory)/\(unmarkedKeyFile)"),
+                let leaf = try Certificate.certificates(pem: certificate).first
+            {
+                authority.unmarked = UnmarkedLeaf(certificate: leaf, key: try P256.PrivateKey(pem: key))
+            }
+            return authority
         } catch {
             throw .content(path: chainPath, error)
         }

@@ -25,6 +25,16 @@ public struct SimulatedAuthority: Sendable {
     public let leaf: Certificate
     /// The leaf's key.
     public let leafKey: P256.PrivateKey
+    /// Issued by the same intermediate, but not for signing purchases; nil where nobody made one.
+    public var unmarked: UnmarkedLeaf?
+
+    /// A leaf without Apple's marker extension: what any other customer of the authority could have.
+    public struct UnmarkedLeaf: Sendable {
+        /// The certificate.
+        public let certificate: Certificate
+        /// Its key.
+        public let key: P256.PrivateKey
+    }
 
     /// Three certificates as `x5c` of a JWS header holds them (RFC 7515 §4.1.6).
     public var x5c: [String] { [leaf, intermediate, root].map { Base64.encode($0.der) } }
@@ -62,8 +72,16 @@ public struct SimulatedAuthority: Sendable {
         builder = try template(.leaf, key: .p256(leafKey.publicKey()), issuer: intermediate, validity)
         change(.leaf, &builder)
         let leafCertificate = try builder.signed(by: .p384(intermediateKey), issuer: intermediateCertificate)
-        return SimulatedAuthority(
+        var authority = SimulatedAuthority(
             root: rootCertificate, intermediate: intermediateCertificate, leaf: leafCertificate, leafKey: leafKey)
+
+        let otherKey = try P256.PrivateKey.generate()
+        builder = try template(.leaf, key: .p256(otherKey.publicKey()), issuer: intermediate, validity)
+        builder.extensions.removeAll { $0.identifier == ChainVerifier.leafMarker }
+        authority.unmarked = UnmarkedLeaf(
+            certificate: try builder.signed(by: .p384(intermediateKey), issuer: intermediateCertificate),
+            key: otherKey)
+        return authority
     }
 
     private static func template(

@@ -24,7 +24,7 @@ public struct SimulatedNotification: Sendable {
     public var consumptionRequestReason: String?
     /// State of a subscription.
     public var status: Int64?
-    /// Set last, so they may override any top-level field.
+    /// Set last, so they may override any top-level field; null takes it away.
     public var overrides: JSONObject = [:]
 
     /// Describes a notification about one purchase.
@@ -60,6 +60,6 @@ public struct SimulatedNotification: Sendable {
         object.set("version", "2.0")
         object.set("signedDate", .integer(signedDate))
         for (key, value) in overrides.members { object.set(key, value) }
-        return object
+        return JSONObject(object.members.filter { !$0.value.isNull })
     }
 }

@@ -34,6 +34,17 @@ public struct TransactionSigner: Sendable {
         try sign(payload: JSONWriter.write(object))
     }
 
+    /// Any JSON signed by the leaf without markers, which no verifier may accept; nil if the authority has none.
+    public func signUnmarked(_ object: JSONObject) throws(CryptoError) -> [UInt8]? {
+        guard let unmarked = authority.unmarked else { return nil }
+        let chain = [unmarked.certificate, authority.intermediate, authority.root].map { Base64.encode($0.der) }
+        let header = Base64URL.encode(JSONWriter.write(Self.header(x5c: chain)))
+        let payload = JSONWriter.write(object)
+        let input = header + [UInt8(ascii: ".")] + Base64URL.encode(payload)
+        let signature = try unmarked.key.signature(for: input)
+        return CompactJWS.assemble(headerSegment: header, payload: payload, signature: signature)
+    }
+
     /// Any signed bytes: the way to sign what no writer of JSON would write.
     public func sign(payload: [UInt8]) throws(CryptoError) -> [UInt8] {
         try sign(payload: payload, headerSegment: headerSegment)

@@ -50,6 +50,10 @@ import Testing
             answer: #"{"testNotificationToken":"t"}"#
         ) { api throws(ServerAPIError) in _ = try api.requestTestNotification() },
         Golden(
+            name: "test notification's fate", method: "GET", path: "/inApps/v1/notifications/test/t_1",
+            answer: #"{"signedPayload":"a.b.c"}"#
+        ) { api throws(ServerAPIError) in _ = try api.testNotificationStatus("t_1") },
+        Golden(
             name: "notifications of a type", method: "POST", path: "/inApps/v1/notifications/history",
             query: ["paginationToken=p"],
             body: """

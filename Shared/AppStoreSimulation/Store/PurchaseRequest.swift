@@ -25,12 +25,17 @@ public struct PurchaseRequest: Sendable, Equatable {
     public var fields: JSONObject
     /// Whether a parent has to approve first (Ask to Buy): nothing is issued until then.
     public var needsApproval: Bool
+    /// How ONE_TIME_CHARGE is told, where the app has an address.
+    public var notification: DeliveryPlan
+    /// Whether the answer is signed by a certificate that is not for purchases. What is asked for later is genuine.
+    public var isUnmarked: Bool
 
     /// A purchase of one consumable in Production unless said otherwise.
     public init(
         bundleID: String, productID: String, appleAccount: String, type: String = "Consumable",
         appAccountToken: String? = nil, quantity: Int64 = 1, environment: String = "Production",
-        fields: JSONObject = [:], needsApproval: Bool = false
+        fields: JSONObject = [:], needsApproval: Bool = false, notification: DeliveryPlan = DeliveryPlan(),
+        isUnmarked: Bool = false
     ) {
         self.bundleID = bundleID
         self.productID = productID
@@ -41,18 +46,22 @@ public struct PurchaseRequest: Sendable, Equatable {
         self.environment = environment
         self.fields = fields
         self.needsApproval = needsApproval
+        self.notification = notification
+        self.isUnmarked = isUnmarked
     }
 
     /// Reads the body of `POST /simulator/purchases`; members it does not know are refused, they are usually misspelt.
     public init(_ body: JSONObject) throws(StoreError) {
         let known = [
             "bundleId", "productId", "appleAccount", "type", "appAccountToken", "quantity", "environment", "fields",
-            "needsApproval",
+            "needsApproval", "notification", "unmarked",
         ]
         for key in body.keys where !known.contains(key) {
             throw .invalid(field: "body", problem: "has a member that is not one of: " + known.joined(separator: ", "))
         }
+        let plan = try DeliveryPlan(body["notification"]?.objectValue)
         do throws(JSONError) {
+            _ = try body.optionalObject("notification")
             self.init(
                 bundleID: try body.string("bundleId"), productID: try body.string("productId"),
                 appleAccount: try body.string("appleAccount"),
@@ -61,7 +70,8 @@ public struct PurchaseRequest: Sendable, Equatable {
                 quantity: try body.optionalInt64("quantity") ?? 1,
                 environment: try body.optionalString("environment") ?? "Production",
                 fields: try body.optionalObject("fields") ?? [:],
-                needsApproval: try body.optionalBool("needsApproval") ?? false)
+                needsApproval: try body.optionalBool("needsApproval") ?? false, notification: plan,
+                isUnmarked: try body.optionalBool("unmarked") ?? false)
         } catch {
             throw .invalid(field: error.path, problem: "is missing or has the wrong type (\(error.code))")
         }
@@ -77,6 +87,8 @@ public struct PurchaseRequest: Sendable, Equatable {
         if let appAccountToken { object.set("appAccountToken", .string(appAccountToken)) }
         if !fields.isEmpty { object.set("fields", .object(fields)) }
         if needsApproval { object.set("needsApproval", .bool(true)) }
+        if isUnmarked { object.set("unmarked", .bool(true)) }
+        if notification != DeliveryPlan() { object.set("notification", .object(notification.json)) }
         return object
     }
 
@@ -155,7 +167,14 @@ public struct SignedPurchase: Sendable, Equatable {
         [
             "transactionId": .string(transactionID), "environment": .string(environment),
             "appleAccount": .string(appleAccount), "finished": .bool(isFinished),
-            "signedTransactionInfo": .string(signedTransactionInfo),
+            "signedTransactionInfo": .string(signedTransactionInfo), "orderId": .string(orderID),
         ]
+    }
+
+    /// What Apple's e-mail calls the purchase; it follows from the transaction's id.
+    public var orderID: String { Self.orderID(of: transactionID) }
+
+    static func orderID(of transactionID: String) -> String {
+        "M" + (UInt64(transactionID).map { String($0, radix: 36, uppercase: true) } ?? transactionID)
     }
 }

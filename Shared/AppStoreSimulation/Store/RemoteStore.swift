@@ -52,16 +52,12 @@ public final class RemoteStore: StoreAccess {
     }
 
     /// Refunds a share in per cent, or takes the refund back (0).
-    public func refund(_ transactionID: String, environment: String, percentage: Int64 = 100)
-        throws(StoreError) -> SignedPurchase
-    {
-        try Self.purchase(
-            try send(
-                "POST", "/simulator/refunds",
-                [
-                    "transactionId": .string(transactionID), "environment": .string(environment),
-                    "percentage": .integer(percentage),
-                ]))
+    public func refund(
+        _ transactionID: String, environment: String, percentage: Int64 = 100,
+        notification: DeliveryPlan = DeliveryPlan()
+    ) throws(StoreError) -> SignedPurchase {
+        try refund(
+            transactionID, environment: environment, milliunits: percentage * 1_000, notification: notification)
     }
 
     /// One transaction in its newest statement.
@@ -70,7 +66,7 @@ public final class RemoteStore: StoreAccess {
         return try Self.purchase(try send("GET", path, nil))
     }
 
-    private func send(_ method: String, _ path: String, _ body: JSONObject?) throws(StoreError) -> JSONObject {
+    func send(_ method: String, _ path: String, _ body: JSONObject?) throws(StoreError) -> JSONObject {
         let response: HTTPClientResponse
         do {
             response = try client.send(
@@ -87,7 +83,7 @@ public final class RemoteStore: StoreAccess {
         return object
     }
 
-    private static func purchase(_ body: JSONObject) throws(StoreError) -> SignedPurchase {
+    static func purchase(_ body: JSONObject) throws(StoreError) -> SignedPurchase {
         do {
             return try SignedPurchase(body)
         } catch {

@@ -8,7 +8,13 @@ import JSON
 public struct SimulatedStore {
     /// Signs; its authority's root is what a verifier must trust.
     public let signer: TransactionSigner
-    private var books: StoreBooks
+    /// The apps it knows; nil where nothing but purchases is wanted.
+    public let apps: SimulatedApps?
+    /// Where notifications go.
+    let outbox: NotificationOutbox?
+    /// How many times faster than real ones the periods of subscriptions pass.
+    let acceleration: Int64
+    var books: StoreBooks
     private let now: @Sendable () -> Int64
     private var lastTransactionID: Int64
     private var lastDate: Int64 = 0
@@ -20,10 +26,14 @@ public struct SimulatedStore {
 
     /// Opens the store in `directory` (made if missing, mode 0700), with the authority kept in it.
     ///
-    /// - Parameter now: milliseconds since 1970.
-    public static func open(in directory: String, now: @escaping @Sendable () -> Int64 = WallClock.milliseconds)
-        throws(StoreError) -> SimulatedStore
-    {
+    /// - Parameters:
+    ///   - apps: which apps have notifications and a Server API; `outbox` takes what is told to them.
+    ///   - acceleration: how many times faster than real ones the periods of subscriptions pass.
+    ///   - now: milliseconds since 1970.
+    public static func open(
+        in directory: String, apps: SimulatedApps? = nil, outbox: NotificationOutbox? = nil, acceleration: Int64 = 1,
+        now: @escaping @Sendable () -> Int64 = WallClock.milliseconds
+    ) throws(StoreError) -> SimulatedStore {
         try DurableFile.makeDirectory(directory)
         let authority: SimulatedAuthority
         do {
@@ -31,14 +41,21 @@ public struct SimulatedStore {
         } catch {
             throw .storage(path: directory, problem: "the authority cannot be loaded: \(error.code)")
         }
-        return try SimulatedStore(signer: TransactionSigner(authority), in: directory, now: now)
+        return try SimulatedStore(
+            signer: TransactionSigner(authority), in: directory, apps: apps, outbox: outbox,
+            acceleration: acceleration, now: now)
     }
 
     /// Opens the store in an existing folder with a signer made elsewhere.
     public init(
-        signer: TransactionSigner, in directory: String, now: @escaping @Sendable () -> Int64 = WallClock.milliseconds
+        signer: TransactionSigner, in directory: String, apps: SimulatedApps? = nil,
+        outbox: NotificationOutbox? = nil, acceleration: Int64 = 1,
+        now: @escaping @Sendable () -> Int64 = WallClock.milliseconds
     ) throws(StoreError) {
         self.signer = signer
+        self.apps = apps
+        self.outbox = outbox
+        self.acceleration = max(1, acceleration)
         self.now = now
         books = try StoreBooks(in: directory)
         // Ids that callers chose themselves lie outside of this range and do not count.
@@ -93,45 +110,41 @@ public struct SimulatedStore {
         try books.save(record)
     }
 
-    /// Refunds a share in per cent (100 = all of it), or takes the refund back (0); a newer statement is signed.
-    public mutating func refund(_ transactionID: String, environment: String, percentage: Int64 = 100)
-        throws(StoreError) -> SignedPurchase
-    {
-        guard (0...100).contains(percentage) else {
-            throw .invalid(field: "percentage", problem: "must be a whole number from 0 to 100")
-        }
-        guard var record = books.record(transactionID, environment) else { throw .unknownTransaction }
-        let date = nextDate(after: record.payload["signedDate"]?.intValue ?? 0)
-        record.payload = Self.refunded(record.payload, percentage: percentage, date: date)
-        try books.save(record)
-        return try signed(record)
-    }
-
     // MARK: - Issuing
 
     private mutating func issue(_ request: PurchaseRequest) throws(StoreError) -> SignedPurchase {
         let date = nextDate(after: 0)
-        lastTransactionID += Int64.random(in: 1...1_000)
+        let ownID = nextTransactionID()
         var transaction = SimulatedTransaction(
-            transactionID: String(lastTransactionID), bundleID: request.bundleID, productID: request.productID,
+            transactionID: ownID, bundleID: request.bundleID, productID: request.productID,
             purchaseDate: date, type: request.type, environment: request.environment, quantity: request.quantity,
             appAccountToken: request.appAccountToken?.lowercased())
         transaction.overrides = request.fields
         let payload = transaction.json
         // An id set by the caller is the key where it can be one; whatever else is in the payload is only signed.
-        let id = payload["transactionId"]?.stringValue.flatMap { Self.isID($0) ? $0 : nil } ?? String(lastTransactionID)
+        let id = payload["transactionId"]?.stringValue.flatMap { Self.isID($0) ? $0 : nil } ?? ownID
         guard books.record(id, request.environment) == nil else { throw .transactionExists }
         let record = StoreRecord(
             transactionID: id, environment: request.environment, appleAccount: request.appleAccount, payload: payload,
             isFinished: false)
         try books.save(record)
-        return try signed(record)
+        let purchase = try signed(record, isUnmarked: request.isUnmarked)
+        try notify("ONE_TIME_CHARGE", about: record, of: request.bundleID, request.notification)
+        return purchase
     }
 
-    private func signed(_ record: StoreRecord) throws(StoreError) -> SignedPurchase {
+    /// Ids grow by random steps, as Apple's do.
+    mutating func nextTransactionID() -> String {
+        lastTransactionID += Int64.random(in: 1...1_000)
+        return String(lastTransactionID)
+    }
+
+    /// The newest statement about a transaction, signed.
+    func signed(_ record: StoreRecord, isUnmarked: Bool = false) throws(StoreError) -> SignedPurchase {
         let bytes: [UInt8]
         do {
-            bytes = try signer.sign(record.payload)
+            let unmarked = isUnmarked ? try signer.signUnmarked(record.payload) : nil
+            bytes = try unmarked ?? signer.sign(record.payload)
         } catch {
             throw .signing
         }
@@ -140,21 +153,8 @@ public struct SimulatedStore {
             isFinished: record.isFinished, signedTransactionInfo: String(decoding: bytes, as: UTF8.self))
     }
 
-    private static func refunded(_ payload: JSONObject, percentage: Int64, date: Int64) -> JSONObject {
-        let fields = ["revocationDate", "revocationReason", "revocationType", "revocationPercentage"]
-        var statement = JSONObject(payload.members.filter { !fields.contains($0.key) })
-        statement.set("signedDate", .integer(date))
-        guard percentage > 0 else { return statement }
-        statement.set("revocationDate", .integer(date))
-        statement.set("revocationReason", .integer(0))
-        statement.set("revocationType", .string(percentage == 100 ? "REFUND_FULL" : "REFUND_PRORATED"))
-        // Milliunits of a per cent: Apple's unit.
-        statement.set("revocationPercentage", .integer(percentage * 1_000))
-        return statement
-    }
-
     /// Now, but never the same as or before an earlier statement: newer statements must be newer by their date.
-    private mutating func nextDate(after earlier: Int64) -> Int64 {
+    mutating func nextDate(after earlier: Int64) -> Int64 {
         lastDate = max(now(), lastDate, earlier + 1)
         return lastDate
     }
@@ -171,7 +171,7 @@ public struct SimulatedStore {
         (1...20).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
-    private static func isOlder(_ left: StoreRecord, _ right: StoreRecord) -> Bool {
+    static func isOlder(_ left: StoreRecord, _ right: StoreRecord) -> Bool {
         let dates = (left.payload["purchaseDate"]?.intValue ?? 0, right.payload["purchaseDate"]?.intValue ?? 0)
         return dates.0 == dates.1 ? left.transactionID < right.transactionID : dates.0 < dates.1
     }

@@ -12,17 +12,23 @@ struct StoreRecord: Sendable, Equatable {
     var payload: JSONObject
     /// Whether the app finished it.
     var isFinished: Bool
+    /// What its app's server said about its consumption, in order.
+    var consumption: [JSONObject] = []
 }
 
-/// The store's books: a folder with one file a transaction and one a purchase that waits for approval.
+/// The store's books: a folder with one file a transaction, one a subscription, and one a purchase that waits for
+/// approval.
 ///
 ///     <state>/transactions/<environment>-<transactionId>.json
+///     <state>/subscriptions/<environment>-<originalTransactionId>.json
 ///     <state>/pending/<id>.json
 ///
 /// Everything is in memory too; a file is written before the memory is changed. One thread.
 struct StoreBooks {
     private let transactionsFolder: String
     private let pendingFolder: String
+    private let subscriptionsFolder: String
+    private(set) var subscriptions: [String: SimulatedSubscription] = [:]
     private(set) var records: [String: StoreRecord] = [:]
     private(set) var pending: [String: PurchaseRequest] = [:]
 
@@ -30,12 +36,19 @@ struct StoreBooks {
     init(in directory: String) throws(StoreError) {
         transactionsFolder = directory + "/transactions"
         pendingFolder = directory + "/pending"
-        for folder in [transactionsFolder, pendingFolder] {
+        subscriptionsFolder = directory + "/subscriptions"
+        for folder in [transactionsFolder, pendingFolder, subscriptionsFolder] {
             try DurableFile.makeDirectory(folder)
         }
         for object in try Self.objects(in: transactionsFolder) {
             let record = try Self.record(object.value, path: object.path)
             records[Self.key(record.environment, record.transactionID)] = record
+        }
+        for object in try Self.objects(in: subscriptionsFolder) {
+            guard let subscription = try? SimulatedSubscription(object.value) else {
+                throw .storage(path: object.path, problem: "is no subscription")
+            }
+            subscriptions[Self.key(subscription.environment, subscription.originalTransactionID)] = subscription
         }
         for object in try Self.objects(in: pendingFolder) {
             guard let id = object.value["id"]?.stringValue, let request = object.value["request"]?.objectValue else {
@@ -53,13 +66,26 @@ struct StoreBooks {
     /// Adds or replaces a record, durably.
     mutating func save(_ record: StoreRecord) throws(StoreError) {
         let key = Self.key(record.environment, record.transactionID)
-        let object: JSONObject = [
+        var object: JSONObject = [
             "transactionId": .string(record.transactionID), "environment": .string(record.environment),
             "appleAccount": .string(record.appleAccount), "finished": .bool(record.isFinished),
             "payload": .object(record.payload),
         ]
+        if !record.consumption.isEmpty { object.set("consumption", .array(record.consumption.map { .object($0) })) }
         try DurableFile.write(JSONWriter.write(object), name: key + ".json", in: transactionsFolder)
         records[key] = record
+    }
+
+    /// The subscription of a chain.
+    func subscription(_ originalTransactionID: String, _ environment: String) -> SimulatedSubscription? {
+        subscriptions[Self.key(environment, originalTransactionID)]
+    }
+
+    /// Adds or replaces a subscription, durably.
+    mutating func save(_ subscription: SimulatedSubscription) throws(StoreError) {
+        let key = Self.key(subscription.environment, subscription.originalTransactionID)
+        try DurableFile.write(JSONWriter.write(subscription.json), name: key + ".json", in: subscriptionsFolder)
+        subscriptions[key] = subscription
     }
 
     /// Keeps a purchase that waits for approval, durably.
@@ -97,7 +123,8 @@ struct StoreBooks {
             return StoreRecord(
                 transactionID: try object.string("transactionId"), environment: try object.string("environment"),
                 appleAccount: try object.string("appleAccount"), payload: try object.object("payload"),
-                isFinished: try object.bool("finished"))
+                isFinished: try object.bool("finished"),
+                consumption: try (object.optionalArray("consumption") ?? []).compactMap(\.objectValue))
         } catch {
             throw .storage(path: path, problem: "is no transaction (\(error.description))")
         }
