@@ -41,6 +41,7 @@ let package = Package(
     products: [
         .executable(name: "purser-gateway", targets: ["Gateway"]),
         .executable(name: "purser-verification", targets: ["Verification"]),
+        .executable(name: "purser-notification-intake", targets: ["NotificationIntake"]),
         .executable(name: "purser-granting", targets: ["GrantingExecutable"]),
         .executable(name: "purser", targets: ["Control"]),
         .executable(name: "appstore-simulator", targets: ["AppStoreSimulator"]),
@@ -77,6 +78,10 @@ let package = Package(
                 .embedInCode("Roots/AppleRootCA-G3.cer"), .embedInCode("Roots/AppleRootCA-G2.cer"),
                 .embedInCode("Roots/AppleIncRootCertificate.cer"),
             ]),
+        // What every service that verifies has in common.
+        shared(
+            "Trust",
+            ["Service", "Apps", "AppStore", "Crypto", "Messages", "Postgres", "Observability"]),
         shared("AppStoreServerAPI", ["HTTPClient", "JOSE", "Crypto", "JSON", "Runtime"]),
         shared("AppStoreSimulation", ["AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime"]),
 
@@ -89,8 +94,13 @@ let package = Package(
         service(
             "Verification",
             [
-                "Service", "Apps", "AppStore", "JOSE", "Crypto", "JSON", "Messages", "Pipeline", "Postgres", "Runtime",
-                "Observability",
+                "Service", "Trust", "AppStore", "Crypto", "Messages", "Pipeline", "Postgres", "Observability",
+            ],
+            resources: [.embedInCode("Migrations")]),
+        service(
+            "NotificationIntake",
+            [
+                "Service", "Trust", "AppStore", "Crypto", "Messages", "Pipeline", "Postgres", "Observability",
             ],
             resources: [.embedInCode("Migrations")]),
         // A library beside its executable: the benchmark runs the handlers without a broker.
@@ -186,8 +196,14 @@ let package = Package(
         tests(
             "Verification",
             [
-                "Verification", "AppStore", "AppStoreSimulation", "Apps", "Messages", "Pipeline", "Postgres", "JSON",
+                "Verification", "Trust", "AppStore", "AppStoreSimulation", "Apps", "Messages", "Pipeline", "Postgres", "JSON",
                 "Crypto", "Observability", "Runtime", "TestSupport", "AMQP", "Service",
+            ]),
+        tests(
+            "NotificationIntake",
+            [
+                "NotificationIntake", "Trust", "AppStore", "AppStoreSimulation", "Messages", "Pipeline", "Postgres",
+                "JSON", "JOSE", "Crypto", "Observability", "Runtime", "TestSupport", "AMQP", "Service",
             ]),
         tests(
             "Granting",
@@ -198,7 +214,7 @@ let package = Package(
         tests(
             "Control",
             [
-                "Control", "Granting", "Verification", "AppStore", "AppStoreSimulation", "Apps", "JOSE", "JSON",
+                "Control", "Granting", "Verification", "NotificationIntake", "AppStore", "AppStoreSimulation", "Apps", "JOSE", "JSON",
                 "Crypto", "Messages", "Pipeline", "Postgres", "AMQP", "Service", "Runtime", "Observability",
                 "TestSupport",
             ]),

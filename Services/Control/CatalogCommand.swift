@@ -1,10 +1,6 @@
 import Apps
 import FoundationEssentials
 import Messages
-import Observability
-import Pipeline
-import Runtime
-import Service
 
 /// `purser catalog import [--yes] [--actor NAME] FILE`: shows what the file changes of the catalogue in force and, with
 /// `--yes`, sends it. All or nothing: a file with a mistake changes nothing, and every mistake is named.
@@ -16,9 +12,6 @@ struct CatalogCommand {
 
     let output: (String) -> Void
     let environment: [String: String]
-
-    /// How long an operator waits for Granting.
-    private static let patience = Duration.seconds(10)
 
     private struct Options {
         var isConfirmed = false
@@ -49,32 +42,17 @@ struct CatalogCommand {
     }
 
     nonisolated(nonsending) private func run(_ app: AppConfiguration, _ options: Options) async -> Int32 {
-        switch ControlSettings.read(environment: environment, needing: [.broker]) {
-        case .failure(let problems):
-            for sentence in problems.sentences { output(sentence) }
-            return 2
-        case .success(let settings):
-            guard let broker = settings.broker else { return 2 }
-            let logger = Logger(service: "purser", level: .error)
-            let requester = Requester.start(user: "control", broker: broker, logger: logger)
-            let code = await exchange(app, options, requester)
-            await withCheckedContinuation { done in
-                NamedThread.start(name: "closing") {
-                    requester.shutDown(within: .seconds(2))
-                    done.resume()
-                }
-            }
-            return code
-        }
+        await Desk.with(environment, output) { desk in await exchange(app, options, desk) }
     }
 
-    nonisolated(nonsending) private func exchange(_ app: AppConfiguration, _ options: Options, _ requester: Requester)
+    nonisolated(nonsending) private func exchange(_ app: AppConfiguration, _ options: Options, _ desk: Desk)
         async -> Int32
     {
         do {
-            try await becomeReady(requester)
+            try await desk.becomeReady()
             let id = app.id
-            let current = try await ask(requester, CatalogRequested(app: id), id)
+            let current = try await desk.ask(
+                CatalogRequested(app: id), expecting: CatalogAnswered.self, app: id)
             let definition = app.catalog.definition
             let lines = CatalogDifference.lines(from: current.definition, to: definition)
             output("catalogue of \(app.id): version \(current.catalogVersion) in force, \(lines.count) change(s)")
@@ -86,7 +64,7 @@ struct CatalogCommand {
             }
             let request = app.catalog.importRequest(
                 app: id, actor: options.actor, expectedVersion: current.catalogVersion)
-            return report(try await ask(requester, request, id))
+            return report(try await desk.ask(request, expecting: CatalogAnswered.self, app: id))
         } catch {
             output("not imported: \(error)")
             return 1
@@ -100,24 +78,6 @@ struct CatalogCommand {
         }
         output("imported: version \(answer.catalogVersion) is in force")
         return 0
-    }
-
-    nonisolated(nonsending) private func ask<Question: Message>(
-        _ requester: Requester, _ question: Question, _ app: AppID
-    ) async throws -> CatalogAnswered {
-        try await requester.ask(
-            question, expecting: CatalogAnswered.self,
-            context: .init(app: app, correlationID: UUIDText.random(), patience: Self.patience))
-    }
-
-    nonisolated(nonsending) private func becomeReady(_ requester: Requester) async throws {
-        let deadline = ContinuousClock.now + Self.patience
-        while !requester.isReady {
-            guard ContinuousClock.now < deadline else {
-                throw RequestError.brokerUnavailable(reason: "no connection within \(Self.patience)")
-            }
-            try await Task.sleep(for: .milliseconds(20))
-        }
     }
 
     private func parse(_ arguments: [String]) -> Options? {

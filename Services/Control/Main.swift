@@ -8,6 +8,8 @@ enum ControlMain {
     private static let usage = """
         usage: purser verify [options] FILE|-       explains offline what a signed payload is and whether it is valid
                purser catalog import [options] FILE shows what an app's file changes, and imports it
+               purser notifications redrive [options]
+                                                    tells stored notifications of Apple again
                purser audit [options]               proves on the database that the books add up
                purser topology [options]            prints the broker's definitions
                purser topology diff [options] FILE  compares a broker's export with them
@@ -30,6 +32,8 @@ enum ControlMain {
         case "topology": return TopologyCommand.run(arguments: rest, output: output)
         case "catalog":
             return await CatalogCommand(output: output, environment: environment).run(arguments: rest)
+        case "notifications":
+            return await NotificationsCommand(output: output, environment: environment).run(arguments: rest)
         case "version":
             output("purser \(ServiceMain.version)")
             return 0

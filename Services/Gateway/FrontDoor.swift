@@ -71,12 +71,10 @@ struct FrontDoor: Sendable {
     private func respond(_ request: HTTPRequest, _ trace: inout RequestTrace) async -> HTTPResponse {
         do throws(Problem) {
             let body = try await body(request, &trace)
+            let headers = [("Cache-Control", "no-store"), ("X-Request-Id", trace.id)]
+            guard let body else { return HTTPResponse(status: 200, headers: headers) }
             return HTTPResponse(
-                status: 200,
-                headers: [
-                    ("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("X-Request-Id", trace.id),
-                ],
-                body: JSONWriter.write(body))
+                status: 200, headers: [("Content-Type", "application/json")] + headers, body: JSONWriter.write(body))
         } catch {
             var problem = error
             if trace.subject == .purchase, problem.mayFinish == nil { problem.mayFinish = false }
@@ -87,7 +85,7 @@ struct FrontDoor: Sendable {
     }
 
     /// The order of checks: app, route, caller, the caller's limit, body. Nobody learns about bodies without a token.
-    private func body(_ request: HTTPRequest, _ trace: inout RequestTrace) async throws(Problem) -> JSONObject {
+    private func body(_ request: HTTPRequest, _ trace: inout RequestTrace) async throws(Problem) -> JSONObject? {
         guard let (app, path) = apps.find(host: request.header("Host"), path: request.path) else {
             throw Problem(.appNotFound)
         }
@@ -95,12 +93,13 @@ struct FrontDoor: Sendable {
         let (endpoint, parameters) = try route(request.method, path)
         trace.route = endpoint.route
         trace.subject = endpoint.subject
-        let caller = try caller(request, app, endpoint.token)
-        try limit(caller, of: app)
+        let caller: Caller? = if let token = endpoint.token { try caller(request, app, token) } else { nil }
+        if let caller { try limit(caller, of: app) }
         let body: JSONObject =
             if let limit = endpoint.bodyLimit { try JSONBody.read(request, limit: limit) } else { [:] }
         let call = Call(
-            app: app, caller: caller, body: body, query: request.query, parameters: parameters, correlationID: trace.id)
+            app: app, caller: caller, body: body, content: request.body, query: request.query, parameters: parameters,
+            correlationID: trace.id)
         return try await endpoint.answer(call)
     }
 

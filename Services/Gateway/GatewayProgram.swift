@@ -17,18 +17,22 @@ enum GatewayProgram: ServiceProgram {
         let requester = Requester.start(user: name, broker: broker, logger: context.logger)
         let security = SecurityLog(logger: context.logger, metrics: context.metrics)
         let surface = OrdersSurface(asker: requester, security: security, now: { WallClock.milliseconds })
+        let notifications = NotificationSurface(asker: requester, metrics: context.metrics, logger: context.logger)
+        let endpoints = surface.endpoints + notifications.endpoints
         let metrics = GatewayMetrics(
-            context.metrics, routes: surface.endpoints.map(\.endpoint.route), waiting: { requester.waiting },
+            context.metrics, routes: endpoints.map(\.endpoint.route), waiting: { requester.waiting },
             isBlocked: { requester.isBlocked })
         let limits = settings.limits
         let door = FrontDoor(
-            apps: apps, router: surface.router, authenticator: Authenticator(now: { WallClock.milliseconds }),
+            apps: apps, router: Router(endpoints), authenticator: Authenticator(now: { WallClock.milliseconds }),
             security: security, metrics: metrics, logger: context.logger,
             users: .ifLimited(perSecond: limits.userRate, burst: limits.userBurst))
-        let gate = ClientGate(limits, limited: metrics.count, refuse: door.refuse)
+        let gate = ClientGate(
+            limits, routes: NotificationSurface.rules(limits), limited: metrics.count, refuse: door.refuse)
         let server = try HTTPServer.start(
             settings.serverConfiguration(refuse: door.refuse, gate: gate),
-            bodyLimit: { _, path in OrdersSurface.bodyLimit(path: path) }, handler: door.answer)
+            bodyLimit: { _, path in NotificationSurface.bodyLimit(path: path) ?? OrdersSurface.bodyLimit(path: path) },
+            handler: door.answer)
         context.logger.info(
             "listening",
             ["http.address": .string(settings.address), "http.port": .int(Int(server.port)), "apps": .int(apps.count)])

@@ -1,4 +1,5 @@
 import HTTPServer
+import Pipeline
 import Service
 
 /// The gateway's own settings, `PURSER_GATEWAY_…`.
@@ -21,12 +22,17 @@ struct GatewaySettings: Sendable {
     var maximumInFlightPerAddress: Int
     /// Bytes of bodies of all requests being answered.
     var maximumBodyBytesInFlight: Int
+    /// Notifications of Apple being made durable; more get 503 at once.
+    var maximumNotificationsInFlight: Int
     /// What one client may do, and who is one.
     var limits: LimitSettings
 
     /// An eighth of all: one client that sends its bodies slowly, or asks what takes long, cannot use them up. A request
     /// takes some milliseconds, so this is far above what an address may ask in a second.
     static let usualInFlightPerAddress = 64
+
+    /// Bytes of notifications being received: 64 of the largest, a thousand usual ones.
+    static let notificationBytesInFlight = 16 << 20
 
     /// Reads them.
     init(_ reader: inout SettingsReader) {
@@ -52,6 +58,10 @@ struct GatewaySettings: Sendable {
         maximumBodyBytesInFlight = reader.integer(
             "MAXIMUM_BODY_BYTES_IN_FLIGHT", default: server.maximumBodyBytesInFlight, in: (1 << 20)...(1 << 30),
             meaning: "bytes of all bodies being received or answered; more get 503 at once")
+        // Below what may wait for the broker at once, so that the wait is bounded where it is cheap.
+        maximumNotificationsInFlight = reader.integer(
+            "MAXIMUM_NOTIFICATIONS_IN_FLIGHT", default: 256, in: 1...Requester.tellLimit,
+            meaning: "notifications of Apple being made durable; more get 503 at once, and count in no other limit")
         limits = LimitSettings(&reader)
     }
 
@@ -68,6 +78,9 @@ struct GatewaySettings: Sendable {
         configuration.maximumConnectionsPerAddress = maximumConnectionsPerAddress
         configuration.maximumInFlightPerAddress = maximumInFlightPerAddress
         configuration.maximumBodyBytesInFlight = maximumBodyBytesInFlight
+        configuration.isApart = NotificationSurface.isAddress
+        configuration.shareApart = HTTPServer.Share(
+            requests: maximumNotificationsInFlight, bodyBytes: Self.notificationBytesInFlight)
         configuration.gatekeeper = gate
         configuration.errorResponse = refuse
         return configuration

@@ -1,13 +1,13 @@
 import Messages
 import Pipeline
 import Postgres
+import Trust
 
 /// What a genuine transaction leaves behind: enough to rebuild the exact JWS, and who handed it in first.
 struct Evidence {
     let transaction: VerifiedTransaction
     let app: AppID
     let headerSegment: [UInt8]
-    let headerDigest: [UInt8]
     let payload: [UInt8]
     let payloadHash: [UInt8]
     let signature: [UInt8]
@@ -31,13 +31,9 @@ struct Refusal {
 struct EvidenceStore {
     /// Refusals kept at most; the oldest go first. 100,000 × 8 KiB bounds what strangers can make us store.
     static let defaultQuarantineLimit: Int64 = 100_000
-    /// Bytes of a refused text that are kept.
-    static let excerptLimit = 4_096
 
     private let quarantineLimit: Int64
-    /// Header segments whose row is known; they are the same for months. Bounded by being cleared when full.
-    private var knownHeaders: [[UInt8]: Int64] = [:]
-    private static let knownHeaderLimit = 256
+    private var headers = HeaderTable(schema: VerificationProgram.name)
 
     /// - Parameter quarantineLimit: refusals kept at most.
     init(quarantineLimit: Int64 = Self.defaultQuarantineLimit) { self.quarantineLimit = quarantineLimit }
@@ -47,7 +43,7 @@ struct EvidenceStore {
         _ evidence: [Evidence], _ refusals: [Refusal], in transaction: inout Transaction
     ) throws {
         if !evidence.isEmpty {
-            let headers = try headers(of: evidence, in: &transaction)
+            let headers = try headers.rows(of: evidence.map(\.headerSegment), in: &transaction)
             transaction.enqueue(Self.insertEvidence, try Self.values(of: evidence, headers))
         }
         if !refusals.isEmpty {
@@ -56,46 +52,6 @@ struct EvidenceStore {
         }
     }
 
-    /// The rows of all headers, inserting those not seen before.
-    ///
-    /// Only what is found before anything is inserted is remembered: it is committed. A row inserted here may be rolled
-    /// back, and another lane's row is looked up in a statement after the insert.
-    private mutating func headers(
-        of evidence: [Evidence], in transaction: inout Transaction
-    ) throws -> [[UInt8]: Int64] {
-        let segments = Dictionary(evidence.map { ($0.headerDigest, $0.headerSegment) }) { first, _ in first }
-        var found = knownHeaders.filter { segments[$0.key] != nil }
-        if found.count < segments.count {
-            let committed = try select(segments.keys.filter { found[$0] == nil }, in: &transaction)
-            if knownHeaders.count + committed.count > Self.knownHeaderLimit { knownHeaders = [:] }
-            knownHeaders.merge(committed) { $1 }
-            found.merge(committed) { $1 }
-        }
-        let new = segments.keys.filter { found[$0] == nil }.sorted { $0.lexicographicallyPrecedes($1) }
-        guard !new.isEmpty else { return found }
-        transaction.enqueue(
-            Self.insertHeaders,
-            [.bytesArray(new), .textArray(new.map { String(decoding: segments[$0] ?? [], as: UTF8.self) })])
-        found.merge(try select(new, in: &transaction)) { $1 }
-        return found
-    }
-
-    private func select(_ digests: [[UInt8]], in transaction: inout Transaction) throws -> [[UInt8]: Int64] {
-        var found: [[UInt8]: Int64] = [:]
-        for row in try transaction.query(Self.selectHeaders, [.bytesArray(digests)]) {
-            found[try row.bytes("digest")] = try row.int8("id")
-        }
-        return found
-    }
-
-    private static let insertHeaders = """
-        INSERT INTO verification.headers (digest, segment)
-        SELECT * FROM unnest($1::bytea[], $2::text[]) ON CONFLICT (digest) DO NOTHING
-        """
-    private static let selectHeaders = """
-        SELECT h.id, h.digest FROM unnest($1::bytea[]) AS wanted(digest)
-        JOIN verification.headers h ON h.digest = wanted.digest
-        """
     private static let insertEvidence = """
         INSERT INTO verification.evidence (environment, transaction_id, signed_date, payload_hash, app, header, payload,
             signature, submitter, order_number, message, correlation_id)
@@ -120,12 +76,12 @@ struct EvidenceStore {
         WHERE sequence <= (SELECT max(sequence) FROM verification.quarantine) - $1::bigint
         """
 
-    private static func values(of evidence: [Evidence], _ headers: [[UInt8]: Int64]) throws -> [SQLValue] {
+    private static func values(of evidence: [Evidence], _ headers: [Int64?]) throws -> [SQLValue] {
         [
             .textArray(evidence.map(\.transaction.environment.rawValue)),
             .textArray(evidence.map(\.transaction.transactionID.rawValue)),
             .int8Array(evidence.map(\.transaction.signedDate)), .bytesArray(evidence.map(\.payloadHash)),
-            .textArray(evidence.map(\.app.rawValue)), .int8Array(evidence.map { headers[$0.headerDigest] }),
+            .textArray(evidence.map(\.app.rawValue)), .int8Array(headers),
             .bytesArray(evidence.map(\.payload)), .bytesArray(evidence.map(\.signature)),
             .textArray(evidence.map { $0.submitter?.rawValue }), .textArray(evidence.map { $0.orderNumber?.rawValue }),
             .uuidArray(evidence.map { UUIDText.parse($0.cause.id.rawValue) }),

@@ -1,6 +1,6 @@
 import AppStore
-import Crypto
 import Messages
+import Trust
 
 /// What Verification finds about one submission, before anything is stored or said.
 enum Verdict {
@@ -63,37 +63,5 @@ enum Verdict {
         default:
             return .refused(.appleTransactionVerifyFailed, reason: failure.reason.rawValue, .forgedEvidence)
         }
-    }
-}
-
-extension VerifiedTransaction {
-    /// Flattens what was verified.
-    init(
-        _ verified: VerifiedPayload<TransactionPayload>, _ purchase: TransactionPayload.Purchase
-    ) {
-        let payload = verified.payload
-        self.init(
-            environment: verified.environment == .production ? .production : .sandbox,
-            transactionID: TransactionID(purchase.transactionID),
-            originalTransactionID: TransactionID(purchase.originalTransactionID), bundleID: payload.bundleID ?? "",
-            productID: ProductID(purchase.productID), productType: purchase.type.rawValue,
-            ownership: purchase.ownershipType.rawValue, quantity: payload.quantity,
-            purchaseDate: purchase.purchaseDate, signedDate: purchase.signedDate,
-            payloadHash: Hex.encode(verified.evidence.payloadSHA256))
-        webOrderLineItemID = payload.webOrderLineItemID
-        originalPurchaseDate = payload.originalPurchaseDate
-        expiresDate = payload.expiresDate
-        appAccountToken = payload.appAccountToken.map { "\($0)".lowercased() }
-        revocationDate = payload.revocationDate
-        revocationReason = payload.revocationReason
-        revocationType = payload.revocationType
-        revocationPercentage = payload.revocationPercentage
-        isUpgraded = payload.isUpgraded
-        transactionReason = payload.transactionReason
-        price = payload.price
-        currency = payload.currency
-        storefront = payload.storefront
-        subscriptionGroupID = payload.subscriptionGroupIdentifier
-        appTransactionID = payload.appTransactionID
     }
 }

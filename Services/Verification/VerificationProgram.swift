@@ -1,8 +1,7 @@
-import AppStore
 import Messages
-import Observability
 import Pipeline
 import Service
+import Trust
 
 /// Verification: is this evidence genuine, and for one of our apps?
 enum VerificationProgram: ServiceProgram {
@@ -10,10 +9,8 @@ enum VerificationProgram: ServiceProgram {
 
     /// Its settings besides the common ones.
     struct Settings: Sendable {
-        /// The folder of the apps' files.
-        let appsFolder: String
-        /// A PEM file of roots trusted beside Apple's.
-        let rootsFile: String?
+        /// Whom it believes.
+        let trust: TrustFiles
         /// Lanes on `verification.purchases`.
         let lanes: Int
     }
@@ -27,35 +24,26 @@ enum VerificationProgram: ServiceProgram {
 
     static func readSettings(_ reader: inout SettingsReader) -> Settings {
         Settings(
-            appsFolder: reader.text("APPS", meaning: "the folder of apps/<id>.yaml"),
-            rootsFile: reader.optionalText(
-                "ROOTS",
-                meaning: "a PEM file of roots to trust beside Apple's: the App Store simulator's; never in production"),
+            trust: TrustFiles(&reader),
             lanes: reader.integer(
                 "LANES", default: 1, in: 1...16, meaning: "threads that verify; each has its own connections"))
     }
 
     static func check(_ settings: Settings, _ common: CommonSettings) -> [CheckResult] {
-        switch TrustSettings.load(appsFolder: settings.appsFolder, rootsFile: settings.rootsFile) {
-        case .success: [CheckResult("apps and roots")]
-        case .failure(let problems): problems.sentences.map { CheckResult("apps and roots", problem: $0) }
-        }
+        settings.trust.check()
     }
 
     static func start(_ settings: Settings, _ context: ServiceContext) throws -> [any ServicePart] {
         let queue = Topology.verificationPurchases
         guard let broker = context.common.broker, let database = context.common.database else { return [] }
-        let trust = try TrustSettings.load(appsFolder: settings.appsFolder, rootsFile: settings.rootsFile).get()
-        if settings.rootsFile != nil {
-            context.logger.warning("roots besides Apple's are trusted; never do this where money is real")
-        }
+        let trust = try settings.trust.load(context.logger)
         let configuration = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
         return (0..<settings.lanes).map { _ in
             let lane = Lane.start(
                 configuration, stop: context.stop, logger: context.logger, metrics: context.metrics
             ) {
                 VerifyPurchases(
-                    verifier: try SignedDataVerifier(apps: trust.apps, roots: trust.roots), metrics: context.metrics,
+                    verifier: try trust.verifier(), metrics: context.metrics,
                     logger: context.logger)
             }
             return LanePart(lane, name: queue.name)

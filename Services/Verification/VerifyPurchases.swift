@@ -4,6 +4,7 @@ import Messages
 import Observability
 import Pipeline
 import Postgres
+import Trust
 
 /// Turns `purchase.submitted` into `purchase.verified`, or into a refusal told to the caller.
 ///
@@ -104,23 +105,17 @@ struct VerifyPurchases: Handler {
             evidence.append(
                 Evidence(
                     transaction: purchase, app: submission.app, headerSegment: verified.evidence.headerSegment,
-                    headerDigest: SHA256.hash(verified.evidence.headerSegment), payload: verified.evidence.payload,
-                    payloadHash: verified.evidence.payloadSHA256, signature: verified.evidence.signature,
-                    submitter: submission.userID, orderNumber: submission.orderNumber, cause: header))
+                    payload: verified.evidence.payload, payloadHash: verified.evidence.payloadSHA256,
+                    signature: verified.evidence.signature, submitter: submission.userID,
+                    orderNumber: submission.orderNumber, cause: header))
         case .refused(_, let reason, _):
             let text = submission.signedTransaction
             refusals.append(
                 Refusal(
                     app: submission.app, submitter: submission.userID, reason: reason,
-                    evidenceHash: SHA256.hash(Array(text.utf8)), excerpt: Self.excerpt(of: text), cause: header))
+                    evidenceHash: SHA256.hash(Array(text.utf8)), excerpt: Excerpt.of(text), cause: header))
         case .later, .unidentified: break
         }
-    }
-
-    /// The beginning of a refused text that PostgreSQL can keep: no NUL, whole characters.
-    static func excerpt(of text: String) -> String {
-        let start = text.utf8.prefix(EvidenceStore.excerptLimit)
-        return String(decoding: start, as: UTF8.self).filter { $0 != "\0" }
     }
 }
 

@@ -73,7 +73,7 @@ public struct VerificationFailure: Error, Sendable, Equatable {
     }
 
     /// The same failure, found in data that was inside other data.
-    func inside(_ outer: String) -> VerificationFailure {
+    public func inside(_ outer: String) -> VerificationFailure {
         VerificationFailure(reason, check, detail, inside: outer, field: field)
     }
 

@@ -1,3 +1,4 @@
+import Crypto
 import JOSE
 
 /// The signed bytes themselves: what has to be stored to prove a purchase later.
@@ -10,6 +11,19 @@ public struct SignedEvidence: Sendable, Equatable {
     public let signature: [UInt8]
     /// SHA-256 of ``payload``.
     public let payloadSHA256: [UInt8]
+
+    init(headerSegment: [UInt8], payload: [UInt8], signature: [UInt8], payloadSHA256: [UInt8]) {
+        self.headerSegment = headerSegment
+        self.payload = payload
+        self.signature = signature
+        self.payloadSHA256 = payloadSHA256
+    }
+
+    /// What was stored of it.
+    public init(headerSegment: [UInt8], payload: [UInt8], signature: [UInt8]) {
+        self.init(
+            headerSegment: headerSegment, payload: payload, signature: signature, payloadSHA256: SHA256.hash(payload))
+    }
 
     /// The exact text that was verified.
     public func jws() -> [UInt8] {

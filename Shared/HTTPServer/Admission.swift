@@ -3,34 +3,42 @@ import Synchronization
 
 /// Counts requests and body bytes in flight, refuses what is too much, and knows when the last request has left.
 final class Admission: Sendable {
+    private struct Used {
+        var requests = 0
+        var bodyBytes = 0
+    }
+
     private struct State {
         var exchanges: [ObjectIdentifier: Exchange] = [:]
         /// Requests in flight by the network they are counted for; no entry for none.
         var counts: [IPAddress: Int] = [:]
-        var bodyBytes = 0
+        /// Of usual requests, and of those with a share of their own.
+        var usual = Used()
+        var apart = Used()
         var isDraining = false
     }
 
-    private let maximumInFlight: Int
     private let maximumPerAddress: Int
-    private let maximumBodyBytes: Int
+    private let usual: HTTPServer.Share
+    private let apart: HTTPServer.Share
     private let state = Mutex(State())
     /// Raised when nothing is in flight while draining.
     let drained = StopSignal()
 
-    init(maximumInFlight: Int, maximumPerAddress: Int, maximumBodyBytes: Int) {
-        self.maximumInFlight = maximumInFlight
+    init(usual: HTTPServer.Share, apart: HTTPServer.Share, maximumPerAddress: Int) {
+        self.usual = usual
+        self.apart = apart
         self.maximumPerAddress = maximumPerAddress
-        self.maximumBodyBytes = maximumBodyBytes
     }
 
     var inFlight: Int { state.withLock { $0.exchanges.count } }
-    var bodyBytesInFlight: Int { state.withLock { $0.bodyBytes } }
+    var bodyBytesInFlight: Int { state.withLock { $0.usual.bodyBytes + $0.apart.bodyBytes } }
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
     /// Admits a request that may send `bodyBytes`, and counts it for the network of `client` if one is given.
-    func admit(_ exchange: Exchange, bodyBytes: Int, client: IPAddress?) throws(HTTPFailure) {
-        let network = client?.network
+    func admit(_ exchange: Exchange, _ reservation: Exchange.Reservation) throws(HTTPFailure) {
+        let network = reservation.client?.network
+        let share = reservation.isApart ? apart : usual
         try state.withLock { (state) throws(HTTPFailure) in
             guard !state.isDraining else { throw .stopping }
             let ofClient = network.flatMap { state.counts[$0] } ?? 0
@@ -38,10 +46,13 @@ final class Admission: Sendable {
             guard network == nil || maximumPerAddress == 0 || ofClient < maximumPerAddress else {
                 throw .tooManyRequests
             }
-            guard state.exchanges.count < maximumInFlight else { throw .overloaded(.requests) }
-            guard bodyBytes <= maximumBodyBytes - state.bodyBytes else { throw .overloaded(.bodyBytes) }
+            var used = reservation.isApart ? state.apart : state.usual
+            guard used.requests < share.requests else { throw .overloaded(.requests) }
+            guard reservation.bodyBytes <= share.bodyBytes - used.bodyBytes else { throw .overloaded(.bodyBytes) }
+            used.requests += 1
+            used.bodyBytes += reservation.bodyBytes
+            if reservation.isApart { state.apart = used } else { state.usual = used }
             state.exchanges[ObjectIdentifier(exchange)] = exchange
-            state.bodyBytes += bodyBytes
             if let network { state.counts[network] = ofClient + 1 }
         }
     }
@@ -50,7 +61,13 @@ final class Admission: Sendable {
     func leave(_ exchange: Exchange, _ reservation: Exchange.Reservation) {
         let isLast = state.withLock {
             $0.exchanges[ObjectIdentifier(exchange)] = nil
-            $0.bodyBytes -= reservation.bodyBytes
+            if reservation.isApart {
+                $0.apart.requests -= 1
+                $0.apart.bodyBytes -= reservation.bodyBytes
+            } else {
+                $0.usual.requests -= 1
+                $0.usual.bodyBytes -= reservation.bodyBytes
+            }
             if let network = reservation.client?.network, let count = $0.counts[network] {
                 $0.counts[network] = count > 1 ? count - 1 : nil
             }

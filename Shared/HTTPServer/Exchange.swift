@@ -34,6 +34,8 @@ final class Exchange: Sendable {
         let bodyBytes: Int
         /// Whom it is counted for, if for anybody.
         let client: IPAddress?
+        /// Whether it was taken from the share of requests that have one of their own.
+        let isApart: Bool
     }
 
     private struct State {

@@ -1,4 +1,18 @@
 extension HTTPServer {
+    /// What some requests may take at a time.
+    public struct Share: Sendable, Equatable {
+        /// Requests between their head and the end of their answer.
+        public var requests: Int
+        /// Body bytes announced by all of them.
+        public var bodyBytes: Int
+
+        /// A share.
+        public init(requests: Int, bodyBytes: Int) {
+            self.requests = requests
+            self.bodyBytes = bodyBytes
+        }
+    }
+
     /// How a server listens and what it refuses.
     public struct Configuration: Sendable {
         /// A numeric address; loopback unless told otherwise, TLS and the internet being the edge proxy's.
@@ -19,6 +33,11 @@ extension HTTPServer {
         /// Body bytes announced by all requests in flight; more are refused with 503. 32 MiB leave a 64 MiB process
         /// room for copies.
         public var maximumBodyBytesInFlight: Int = 32 << 20
+        /// Which paths have a share of their own, ``shareApart``, and take nothing of the two limits above: so neither kind
+        /// of caller can crowd out the other. Called on event loops.
+        public var isApart: @Sendable (_ path: String) -> Bool = { _ in false }
+        /// What requests of those paths may take.
+        public var shareApart = Share(requests: 512, bodyBytes: 32 << 20)
         /// Bytes of request line and header fields; larger heads get 431. Reading them never needs a second buffer.
         public var headerLimit: Int = 16 << 10
         /// Header fields; more get 431. Browsers and proxies send fewer than 40.
@@ -44,7 +63,7 @@ extension HTTPServer {
         func validate() throws(HTTPServerError) {
             let positive: [(String, Int)] = [
                 ("threads", threads), ("maximumConnections", maximumConnections), ("maximumInFlight", maximumInFlight),
-                ("headerFieldLimit", headerFieldLimit),
+                ("headerFieldLimit", headerFieldLimit), ("shareApart.requests", shareApart.requests),
             ]
             for (name, value) in positive where !(1...1_000_000).contains(value) {
                 throw .invalidSetting(name)
@@ -56,6 +75,7 @@ extension HTTPServer {
                 throw .invalidSetting(name)
             }
             guard maximumBodyBytesInFlight >= 0 else { throw .invalidSetting("maximumBodyBytesInFlight") }
+            guard shareApart.bodyBytes >= 0 else { throw .invalidSetting("shareApart.bodyBytes") }
             guard (1...HTTPServer.largestHeaderLimit).contains(headerLimit) else {
                 throw .invalidSetting("headerLimit")
             }

@@ -32,8 +32,9 @@ final class ServerCore: Sendable {
         self.bodyLimit = bodyLimit
         self.handler = handler
         admission = Admission(
-            maximumInFlight: configuration.maximumInFlight, maximumPerAddress: configuration.maximumInFlightPerAddress,
-            maximumBodyBytes: configuration.maximumBodyBytesInFlight)
+            usual: HTTPServer.Share(
+                requests: configuration.maximumInFlight, bodyBytes: configuration.maximumBodyBytesInFlight),
+            apart: configuration.shareApart, maximumPerAddress: configuration.maximumInFlightPerAddress)
         // A quarter of the connections: the rest stay for those who are answered.
         held = HeldAnswers(limit: max(1, configuration.maximumConnections / 4))
     }
@@ -112,9 +113,10 @@ final class ServerCore: Sendable {
         let limit = max(0, bodyLimit(request.method, request.path))
         let announced = framing.announced ?? limit
         guard announced <= limit else { throw .bodyTooLarge(limit: limit) }
-        try admission.admit(call.exchange, bodyBytes: announced, client: client)
-        call.exchange.startReceiving(
-            request, bodyLimit: limit, Exchange.Reservation(bodyBytes: announced, client: client))
+        let reservation = Exchange.Reservation(
+            bodyBytes: announced, client: client, isApart: configuration.isApart(request.path))
+        try admission.admit(call.exchange, reservation)
+        call.exchange.startReceiving(request, bodyLimit: limit, reservation)
         watch.expect(call.connection, within: configuration.bodyDeadline, readingBody: true)
     }
 

@@ -111,6 +111,8 @@ public struct NotificationRedriveRequested: Message {
     public var actor: String
     /// Count what would be told, tell nothing.
     public var isDryRun: Bool
+    /// Go on where an answer's ``NotificationRedriveAnswered/next`` ended; nil: from the oldest.
+    public var after: Int64?
 
     /// Composes the message.
     public init(
@@ -133,8 +135,12 @@ public struct NotificationRedriveAnswered: Message {
     public var count: Int64
     /// Asked for by UUID and not stored.
     public var unknown: [String]
+    /// Stored, and not told: they do not pass the verification of today (an app or a root is no longer configured).
+    public var refused: [String]?
+    /// There may be more: ask again with this in ``NotificationRedriveRequested/after``. Nil: that was all.
+    public var next: Int64?
 
-    /// Composes the answer.
+    /// Composes the required part; optional fields are set afterwards.
     public init(count: Int64, unknown: [String]) {
         self.count = count
         self.unknown = unknown

@@ -27,10 +27,11 @@ public final class Requester: Sendable {
         }
     }
 
-    private let user: String
+    let user: String
     private let replyQueue: String
-    private let worker: Worker<OutgoingMessage, PublishOutcome>
+    let worker: Worker<OutgoingMessage, PublishOutcome>
     private let pending = PendingReplies()
+    let told = Pending<Void>()
     private let blockedFlag: BlockedFlag
     private let isListening = Atomic<Bool>(false)
     private let stop = StopSignal()
@@ -51,7 +52,7 @@ public final class Requester: Sendable {
         replyQueue = Topology.replyQueue(user: user, boot: UUIDText.random())
         let blocked = BlockedFlag()
         blockedFlag = blocked
-        let pending = pending
+        let (pending, told) = (pending, told)
         let name = "purser-\(user) requests"
         worker = Worker.start(
             .init(name: "requests"), open: { try Publisher.open(broker, connectionName: name) },
@@ -61,6 +62,7 @@ public final class Requester: Sendable {
                 let outcomes = try publisher.publish(messages, whileWaiting: { blocked.isWaiting = true }) {
                     blocked.isWaiting = true
                     pending.failAll(.blocked)
+                    told.failAll(.blocked)
                 }
                 blocked.isWaiting = false
                 return outcomes.map { .success($0) }
@@ -76,6 +78,10 @@ public final class Requester: Sendable {
 
     /// Whether the broker takes no messages now: it said so, or has confirmed nothing for a second.
     public var isBlocked: Bool { blockedFlag.isWaiting }
+
+    /// Told messages that may wait for their confirms; more are refused. A fraction of the worker's mailbox, so that they
+    /// never take the place of questions: two rounds and a half, some 30 ms of work.
+    public static let tellLimit = 320
 
     /// How many askers wait at present.
     public var waiting: Int { pending.count }
@@ -115,6 +121,12 @@ public final class Requester: Sendable {
         _ = worker.join(for: limit)
         _ = listener.withLock { $0 }?.join(for: limit)
         pending.failAll(.timedOut)
+        told.failAll(.timedOut)
+    }
+
+    private func expire() {
+        pending.expire(now: .now)
+        told.expire(now: .now)
     }
 
     private func publish(_ message: OutgoingMessage, _ correlationID: String) async {
@@ -138,7 +150,7 @@ public final class Requester: Sendable {
                 logger.warning("the reply queue was lost", ["error": .string(describe(error))])
                 // Deadlines go on while the broker is away.
                 let until = ContinuousClock.now + backoff.next()
-                while ContinuousClock.now < until, !stop.wait(for: .milliseconds(50)) { pending.expire(now: .now) }
+                while ContinuousClock.now < until, !stop.wait(for: .milliseconds(50)) { expire() }
             }
         }
         isListening.store(false, ordering: .relaxed)
@@ -157,7 +169,7 @@ public final class Requester: Sendable {
             let deliveries = try consumer.receive(max: 512, wait: .milliseconds(50))
             for delivery in deliveries { pending.answer(delivery) }
             if let last = deliveries.last { try consumer.acknowledge(upTo: last.tag) }
-            pending.expire(now: .now)
+            expire()
             if deliveries.isEmpty { try consumer.serveHeartbeat() }
         }
         consumer.close()

@@ -17,11 +17,11 @@ public enum ServiceMain {
     ) -> Int32 {
         let command = arguments.first ?? "serve"
         guard arguments.count <= 1, ["serve", "migrate", "check", "config", "version"].contains(command) else {
-            output("usage: purser-\(Program.name) [serve|migrate|check|config|version]")
+            output("usage: \(Program.executable) [serve|migrate|check|config|version]")
             return 2
         }
         if command == "version" {
-            output("purser-\(Program.name) \(version)")
+            output("\(Program.executable) \(version)")
             return 0
         }
         var reader = SettingsReader(service: Program.name, environment: environment)
@@ -51,7 +51,7 @@ public enum ServiceMain {
         _ program: Program.Type, _ common: CommonSettings, _ output: (String) -> Void
     ) -> Int32 {
         guard !Program.migrations.isEmpty else {
-            output("purser-\(Program.name) has no schema")
+            output("\(Program.executable) has no schema")
             return 0
         }
         guard let login = common.migrationDatabase else {

@@ -8,6 +8,8 @@ public protocol ServiceProgram {
 
     /// The name: prefix of settings, of queues, and the schema, e.g. `granting`.
     static var name: String { get }
+    /// What the executable is called: `purser-<name>` for most.
+    static var executable: String { get }
     /// The migrations of its schema; empty for a service without one.
     static var migrations: [Migration] { get }
     /// Reads its settings besides the common ones.
@@ -19,6 +21,8 @@ public protocol ServiceProgram {
 }
 
 extension ServiceProgram {
+    /// What most executables are called.
+    public static var executable: String { "purser-\(name)" }
     /// No checks of its own.
     public static func check(_ settings: Settings, _ common: CommonSettings) -> [CheckResult] { [] }
 }

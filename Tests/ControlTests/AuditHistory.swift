@@ -49,6 +49,8 @@ enum AuditHistory {
         try buy(plain("8", "unknown"), by: bob)
         try buy(plain("9", revoked: 100_000), by: bob)
         try buy(plain("10"), by: nil)
+        try shop.notify(["REFUND", "TEST", "SOMETHING_NEW"])
+        try shop.redrive("REFUND")
         // Somebody else's, and the same again.
         try buy(plain("3", "bundle"), by: bob)
         try buy(plain("3", "bundle", later: 2, revoked: 10_000), by: alice)

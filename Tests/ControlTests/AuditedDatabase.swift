@@ -9,6 +9,7 @@ import TestSupport
 
 @testable import Control
 @testable import Granting
+@testable import NotificationIntake
 @testable import Pipeline
 @testable import Verification
 
@@ -31,6 +32,7 @@ struct AuditedDatabase: Sendable {
         let audited = AuditedDatabase(database: try await TestDatabase.shared("audit_\(name)"))
         try await onThread {
             try audited.database.migrate("verification", VerificationProgram.migrations)
+            try audited.database.migrate("intake", IntakeProgram.migrations)
             try audited.database.migrate("granting", GrantingSchema.migrations)
             _ = try audited.decide(
                 [
@@ -71,9 +73,7 @@ struct AuditedDatabase: Sendable {
         let authority = try Self.authority.get()
         let signer = TransactionSigner(authority)
         let handler = VerifyPurchases(
-            verifier: try SignedDataVerifier(
-                apps: [AcceptedApp(id: Self.app.rawValue, bundleIDs: [Self.bundleID])], roots: [authority.root]),
-            metrics: Metrics(), logger: .silent)
+            verifier: try Self.verifier(authority), metrics: Metrics(), logger: .silent)
         let batch = try statements.map { statement in
             try Self.incoming(
                 PurchaseSubmitted(
@@ -87,6 +87,38 @@ struct AuditedDatabase: Sendable {
                 correlationID: fact.correlationID)
             return Incoming(header: header, body: fact.body, isRedelivered: false)
         }
+    }
+
+    /// What Apple tells, stored and told on; nobody decides on it here.
+    func notify(_ types: [String]) throws {
+        let authority = try Self.authority.get()
+        let signer = TransactionSigner(authority)
+        let handler = StoreNotifications(
+            verifier: try Self.verifier(authority), instruments: IntakeMetrics(Metrics()), logger: .silent)
+        let batch = try types.enumerated().map { number, type in
+            let notification = SimulatedNotification(
+                type: type, uuid: "002e14d5-51f5-4503-b5a8-00000000000\(number)", bundleID: Self.bundleID,
+                signedDate: WallClock.milliseconds - 1_000)
+            return try Self.incoming(
+                NotificationReceived(
+                    app: Self.app, signedPayload: String(decoding: try signer.sign(notification), as: UTF8.self)))
+        }
+        _ = try run(handler, batch, "intake")
+    }
+
+    /// Tells notifications of a type again.
+    func redrive(_ type: String) throws {
+        let handler = RedriveNotifications(
+            verifier: try Self.verifier(try Self.authority.get()), instruments: IntakeMetrics(Metrics()),
+            logger: .silent)
+        let request = NotificationRedriveRequested(
+            notificationUUIDs: [], environment: nil, notificationTypes: [type], actor: "op", isDryRun: false)
+        _ = try run(handler, [Self.incoming(request)], "intake")
+    }
+
+    private static func verifier(_ authority: SimulatedAuthority) throws -> SignedDataVerifier {
+        try SignedDataVerifier(
+            apps: [AcceptedApp(id: app.rawValue, bundleIDs: [bundleID])], roots: [authority.root])
     }
 
     /// Verified and decided.

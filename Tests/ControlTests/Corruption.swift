@@ -1,5 +1,7 @@
 import Testing
 
+@testable import Control
+
 /// One thing spoiled by hand, and exactly the checks that must find it.
 struct Corruption: Sendable, CustomTestStringConvertible {
     let what: String
@@ -23,7 +25,7 @@ struct Corruption: Sendable, CustomTestStringConvertible {
     private static let alice = customer("alice")
     private static let bob = customer("bob")
 
-    static let all = wallets + lots + refunds + deliveries + purchases + facts
+    static let all = wallets + lots + refunds + deliveries + purchases + notifications + facts + factTables
 
     private static let wallets = [
         Corruption(
@@ -211,6 +213,26 @@ struct Corruption: Sendable, CustomTestStringConvertible {
             line: "environment Production; transaction_id 7; verified"),
     ]
 
+    private static let notifications = [
+        Corruption(
+            "the fact of a notification",
+            """
+            DELETE FROM intake.facts WHERE revision = 0 AND type = 'notification.refund'
+            """, ["notifications.facts"], line: "not told"),
+        Corruption(
+            "a notification that vanished", "DELETE FROM intake.notifications WHERE type = 'TEST'",
+            ["notifications.facts"], line: "told, and there is no such notification"),
+        Corruption(
+            "a re-drive that vanished", "DELETE FROM intake.redrives", ["notifications.redrives"],
+            line: "told again, and nobody asked for it"),
+        Corruption(
+            "how often a notification was told again", "UPDATE intake.notifications SET times_redriven = 5",
+            ["notifications.redrives"], line: "times"),
+        Corruption(
+            "a certificate chain of a notification", "UPDATE intake.headers SET segment = segment || 'x'",
+            ["notifications.headers"], line: "is not the one that was verified"),
+    ]
+
     private static let facts: [Corruption] =
         [
             ("purchase.granted", "facts.granted"), ("purchase.clawedback", "facts.clawedback"),
@@ -239,24 +261,25 @@ struct Corruption: Sendable, CustomTestStringConvertible {
                     'x', 0, '{}')
                 """, [check, "facts.ids.granting"].sorted(), line: "announced, and ")
         }
-        + ["granting", "verification"].flatMap { schema in
-            [
-                Corruption(
-                    "an id of a fact of \(schema)",
-                    """
-                    UPDATE \(schema).facts SET id = gen_random_uuid()
-                    WHERE sequence = (SELECT max(sequence) FROM \(schema).facts)
-                    """, ["facts.ids.\(schema)"], line: "the id is not that of this fact"),
-                Corruption(
-                    "facts of \(schema) that nobody published",
-                    """
-                    INSERT INTO \(schema).unannounced (facts, created_at)
-                    SELECT array_agg(id), now() - interval '1 hour' FROM \(schema).facts
-                    """, ["facts.unannounced.\(schema)"], line: "fact(s) wait for 36"),
-                Corruption(
-                    "facts of \(schema) that were to be published and do not exist",
-                    "INSERT INTO \(schema).unannounced (facts) VALUES (ARRAY[gen_random_uuid()])",
-                    ["facts.unannounced.\(schema)"], line: "names 1 fact(s) that do not exist"),
-            ]
-        }
+
+    private static let factTables: [Corruption] = AuditCheck.schemas.flatMap { schema in
+        [
+            Corruption(
+                "an id of a fact of \(schema)",
+                """
+                UPDATE \(schema).facts SET id = gen_random_uuid()
+                WHERE sequence = (SELECT max(sequence) FROM \(schema).facts)
+                """, ["facts.ids.\(schema)"], line: "the id is not that of this fact"),
+            Corruption(
+                "facts of \(schema) that nobody published",
+                """
+                INSERT INTO \(schema).unannounced (facts, created_at)
+                SELECT array_agg(id), now() - interval '1 hour' FROM \(schema).facts
+                """, ["facts.unannounced.\(schema)"], line: "fact(s) wait for 36"),
+            Corruption(
+                "facts of \(schema) that were to be published and do not exist",
+                "INSERT INTO \(schema).unannounced (facts) VALUES (ARRAY[gen_random_uuid()])",
+                ["facts.unannounced.\(schema)"], line: "names 1 fact(s) that do not exist"),
+        ]
+    }
 }

@@ -182,4 +182,6 @@ struct WaitingAsker: Asker {
         }
         return answer
     }
+
+    func tell(_ message: some Message, context: Requester.Context) async throws { await gate.pass() }
 }

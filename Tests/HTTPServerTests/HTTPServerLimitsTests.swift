@@ -59,6 +59,34 @@ import Testing
         }
     }
 
+    @Test func `paths with a share of their own take nothing of the others, nor the others of theirs`() async throws {
+        try await onThread {
+            let fixture = try ServerFixture {
+                $0.maximumInFlight = 1
+                $0.isApart = { $0 == "/apart" || $0 == "/wait" }
+                $0.shareApart = HTTPServer.Share(requests: 1, bodyBytes: 100)
+            }
+            let waiting = try RawClient(port: fixture.port)
+            waiting.send("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n")
+            try eventually { fixture.gate.waiting == 1 }
+            let surplus = try RawClient(port: fixture.port)
+            surplus.send("GET /apart HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try surplus.answer()?.body == "http.overloaded.requests\n")
+            // A usual request still has the one place there is.
+            let usual = try RawClient(port: fixture.port)
+            usual.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try usual.answer()?.status == 200)
+            fixture.gate.open()
+            #expect(try waiting.answer()?.status == 200)
+            let large = try RawClient(port: fixture.port)
+            large.send(Self.post("/apart", length: 101))
+            #expect(try large.answer()?.body == "http.overloaded.body_bytes\n")
+            let fitting = try RawClient(port: fixture.port)
+            fitting.send(Self.post("/apart", length: 2) + "ok")
+            #expect(try fitting.answer()?.status == 200)
+        }
+    }
+
     @Test func `requests over the limit in flight get 503 before their body is read`() async throws {
         try await onThread {
             let fixture = try ServerFixture { $0.maximumInFlight = 2 }

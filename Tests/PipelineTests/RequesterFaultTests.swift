@@ -28,6 +28,11 @@ import Testing
             }
             #expect(start.duration(to: .now) < .seconds(60), "the patience of a client is not used up")
         }
+        await #expect(throws: RequestError.brokerUnavailable(reason: "it is blocked by an alarm")) {
+            try await requester.tell(
+                PurchaseRedriveRequested(transactionID: .init("5"), environment: .sandbox),
+                context: .init(app: nil, correlationID: UUIDText.random(), patience: .seconds(30)))
+        }
         #expect(!requester.isReady)
         try await onThread { try fixture.broker.limitMemory(limit) }
         try await eventually("answered again") { (try? await Self.ask(requester, "4", .seconds(10))) != nil }

@@ -118,6 +118,74 @@ import Testing
         }
     }
 
+    private func tell(_ requester: Requester, _ word: String, patience: Duration = .seconds(10)) async throws {
+        try await requester.tell(
+            PurchaseRedriveRequested(transactionID: .init(word), environment: .sandbox),
+            context: .init(app: .init("app"), correlationID: UUIDText.random(), patience: patience))
+    }
+
+    @Test func `what was told is in its queue, persistent, when the call returns, and asks for no answer`() async throws {
+        try await withRequester("tell") { requester, fixture in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 1...100 { group.addTask { try await tell(requester, String(number)) } }
+                try await group.waitForAll()
+            }
+            try await onThread {
+                let depth = try fixture.depth(fixture.queue.name)
+                #expect(depth == 100)
+                var consumer = try Consumer.open(
+                    fixture.broker.endpoint, connectionName: "test", queue: fixture.queue.name, prefetch: 1)
+                defer { consumer.close() }
+                let first = try #require(try consumer.receive(max: 1, wait: .seconds(5)).first)
+                #expect(first.properties.isPersistent && first.properties.replyTo == nil)
+                #expect(first.properties.headers[HeaderName.app] == "app")
+            }
+        }
+    }
+
+    @Test func `what no queue takes was not told`() async throws {
+        try await withRequester("tell_unroutable") { requester, fixture in
+            try await onThread {
+                var inspector = try Inspector.open(fixture.broker.endpoint, connectionName: "test")
+                try inspector.deleteQueue(fixture.queue.name)
+                inspector.close()
+            }
+            await #expect(
+                throws: RequestError.brokerUnavailable(reason: "no queue takes it; is the topology imported?")
+            ) {
+                try await tell(requester, "1")
+            }
+        }
+    }
+
+    @Test func `more than may wait is refused at once, while a broker says nothing, and nobody waits for ever`()
+        async throws
+    {
+        let fixture = try await LaneFixture.make("tell_silent")
+        let proxy = try FaultyProxy(port: fixture.broker.endpoint.port)
+        defer { proxy.close() }
+        var endpoint = fixture.broker.endpoint
+        (endpoint.host, endpoint.port) = ("127.0.0.1", proxy.port)
+        let requester = Requester.start(user: Self.user, broker: endpoint, logger: .silent)
+        try await eventually("ready") { () async in requester.isReady }
+        proxy.stall()
+        let outcomes = await withTaskGroup(of: RequestError?.self) { group in
+            for number in 0..<(Requester.tellLimit + 10) {
+                group.addTask {
+                    do {
+                        try await tell(requester, String(number), patience: .milliseconds(700))
+                        return nil
+                    } catch { return error as? RequestError }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(outcomes.allSatisfy { $0 != nil })
+        #expect(outcomes.contains(.timedOut) && outcomes.contains(.overloaded))
+        proxy.cut()
+        try await onThread { () throws in requester.shutDown(within: .seconds(5)) }
+    }
+
     @Test func `after the connections were cut it answers again by itself`() async throws {
         let fixture = try await LaneFixture.make("ask_cut")
         let proxy = try FaultyProxy(port: fixture.broker.endpoint.port)

@@ -1,6 +1,7 @@
 import AppStoreSimulation
 import Glibc
 import Testing
+import Trust
 
 @testable import Verification
 

@@ -3,6 +3,7 @@ import AppStoreSimulation
 import Messages
 import Pipeline
 import Testing
+import Trust
 
 @testable import Verification
 
@@ -127,9 +128,9 @@ import Testing
         let long = String(repeating: "é", count: 5_000)
         // An odd number of bytes before the cut tears a character apart.
         for text in [long, "x" + long] {
-            let excerpt = VerifyPurchases.excerpt(of: text)
-            #expect(excerpt.utf8.count <= EvidenceStore.excerptLimit + 2, "a torn character becomes a longer one")
+            let excerpt = Excerpt.of(text)
+            #expect(excerpt.utf8.count <= Excerpt.limit + 2, "a torn character becomes a longer one")
         }
-        #expect(VerifyPurchases.excerpt(of: "a\u{0}\u{301}\u{0}b").unicodeScalars.contains("\u{0}") == false)
+        #expect(Excerpt.of("a\u{0}\u{301}\u{0}b").unicodeScalars.contains("\u{0}") == false)
     }
 }

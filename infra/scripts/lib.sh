@@ -139,10 +139,11 @@ lock() {
 
 # --- The deployment on one machine: names, in one place -------------------------------------------------------------
 
-# Order of start; stopped the other way round. A service's executable is purser-<name>, its settings PURSER_<NAME>_….
-services=(verification granting gateway)
+# Order of start; stopped the other way round. A service's executable is purser-<name> (program below knows the exception),
+# its settings PURSER_<NAME>_….
+services=(verification intake granting gateway)
 # Services with a schema of their own: schema <name>, login role purser_<name>.
-schemas=(verification granting)
+schemas=(verification intake granting)
 # Broker users: each service's, and the operator's tool.
 broker_users=(gateway verification granting intake control)
 database_name=${PURSER_DATABASE_NAME:-purser}
@@ -155,6 +156,7 @@ program() {
     case $1 in
         simulator) printf '%s\n' "$programs/appstore-simulator" ;;
         control) printf '%s\n' "$programs/purser" ;;
+        intake) printf '%s\n' "$programs/purser-notification-intake" ;;
         *) printf '%s\n' "$programs/purser-$1" ;;
     esac
 }
@@ -169,6 +171,7 @@ port_of() {
         gateway-metrics) echo "$((base + 2))" ;;
         verification) echo "$((base + 3))" ;;
         granting) echo "$((base + 4))" ;;
+        intake) echo "$((base + 5))" ;;
         *) fail "no such process: $1" ;;
     esac
 }

@@ -37,8 +37,12 @@ struct AuditCheck: Sendable {
         self.findings = findings
     }
 
+    /// The schemas that are looked at; each has facts.
+    static let schemas = ["granting", "verification", "intake"]
+
     /// Every check, in the order in which the report tells them.
-    static let all = wallets + lots + refunds + debts + grants + orders + spends + purchases + facts
+    static let all =
+        wallets + lots + refunds + debts + grants + orders + spends + purchases + notifications + facts
 
     /// The findings as text columns, sorted, the first `limit` of them; `total` counts all. The database sorts and
     /// counts, so nothing here grows with the number of rows.

@@ -73,7 +73,7 @@ struct Auditor {
             SELECT current_user::text AS role, count(*) AS count,
                 current_setting('transaction_isolation') || ' ' || current_setting('transaction_read_only') AS mode
             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-            WHERE n.nspname IN ('granting', 'verification') AND c.relkind IN ('r', 'p')
+            WHERE n.nspname IN ('granting', 'verification', 'intake') AND c.relkind IN ('r', 'p')
                 AND (has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
                     OR has_any_column_privilege(c.oid, 'INSERT, UPDATE'))
             """
@@ -119,12 +119,13 @@ struct Auditor {
                 facts: [
                     "granting": try last("sequence", of: "granting.facts"),
                     "verification": try last("sequence", of: "verification.facts"),
+                    "intake": try last("sequence", of: "intake.facts"),
                 ]))
     }
 
     private func check(_ report: inout AuditReport, in transaction: inout Transaction) throws {
         let patience = max(options.grace, AuditCheck.sweepPatience)
-        let waiting = ["granting", "verification"].map { AuditCheck.unannounced($0, grace: patience) }
+        let waiting = AuditCheck.schemas.map { AuditCheck.unannounced($0, grace: patience) }
         var counted: [String: Int64] = [:]
         for check in AuditCheck.all + waiting {
             let began = ContinuousClock.now
@@ -165,7 +166,7 @@ struct Auditor {
             advice = "check PURSER_CONTROL_DATABASE, and that the database runs"
         default:
             switch error.sqlState {
-            case "42501": advice = "let purser_auditor read both schemas, as infra/scripts/roles and the migrations do"
+            case "42501": advice = "let purser_auditor read every schema, as infra/scripts/roles and the migrations do"
             case "42P01", "42703", "3F000", "42883":
                 advice = "the schema does not fit this program: run purser-<service> migrate, or take the same version"
             case "57014", "55P03": advice = "the database was too slow or locked: try again when it is less busy"

@@ -11,6 +11,10 @@ struct LimitSettings: Sendable, Equatable {
     var addressRate: Int
     /// Requests of one address at once after a pause.
     var addressBurst: Int
+    /// Notifications a second of one address; 0 = no limit.
+    var notificationRate: Int
+    /// Notifications of one address at once after a pause.
+    var notificationBurst: Int
     /// Requests a second of one user; 0 = no limit.
     var userRate: Int
     /// Requests of one user at once after a pause.
@@ -21,6 +25,11 @@ struct LimitSettings: Sendable, Equatable {
     static let usualAddressRate = 100
     /// Three seconds of it: a room full of people who open the app together.
     static let usualAddressBurst = 300
+    /// Apple sends from few addresses, and a large app's renewals come in waves: half of what a deployment on two cores
+    /// takes. What is refused comes again in an hour.
+    static let usualNotificationRate = 500
+    /// Ten seconds of it.
+    static let usualNotificationBurst = 5_000
     /// A person taps a few times a minute; a client that catches up does not wait between calls.
     static let usualUserRate = 20
     /// A client sends all its unfinished transactions at its start, one after the other: some dozens at the very most.
@@ -42,6 +51,12 @@ struct LimitSettings: Sendable, Equatable {
         addressBurst = reader.integer(
             "ADDRESS_BURST", default: Self.usualAddressBurst, in: bursts,
             meaning: "requests of one address at once after a pause")
+        notificationRate = reader.integer(
+            "NOTIFICATION_RATE", default: Self.usualNotificationRate, in: rates,
+            meaning: "notifications a second of one address; 0 = no limit")
+        notificationBurst = reader.integer(
+            "NOTIFICATION_BURST", default: Self.usualNotificationBurst, in: bursts,
+            meaning: "notifications of one address at once after a pause")
         userRate = reader.integer(
             "USER_RATE", default: Self.usualUserRate, in: rates, meaning: "requests a second of one user; 0 = no limit")
         userBurst = reader.integer(

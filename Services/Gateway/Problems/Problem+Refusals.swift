@@ -38,6 +38,12 @@ extension Problem {
         return problem
     }
 
+    /// A notification that is not known to be durable. Apple sends it again.
+    init(untold error: RequestError) {
+        self.init(.serviceBusy)
+        members.set("reason", .string(error.code))
+    }
+
     /// A question that got no answer. None of these lets a client finish a transaction; sending it again is safe.
     init(_ error: RequestError, isPurchase: Bool) {
         switch error {

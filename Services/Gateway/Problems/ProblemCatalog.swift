@@ -23,7 +23,7 @@ enum ProblemCatalog {
     }
 
     private static let entriesByCode = Dictionary(
-        (requestEntries + purchaseEntries + walletEntries).map { ($0.code, $0) },
+        (requestEntries + notificationEntries + purchaseEntries + walletEntries).map { ($0.code, $0) },
         uniquingKeysWith: { first, _ in first })
 
     /// Problems of the request itself.
@@ -78,6 +78,16 @@ enum ProblemCatalog {
         Entry(
             code: .unsupportedHTTPVersion, status: 505, title: "HTTP version not supported",
             advice: "Use HTTP/1.1."),
+    ]
+
+    /// Problems of Apple's notifications.
+    static let notificationEntries: [Entry] = [
+        Entry(
+            code: .signedPayloadMissing, status: 400, title: "No signed payload",
+            advice: "The body has no text `signedPayload`. This address takes App Store Server Notifications, version 2."),
+        Entry(
+            code: .notificationVersionUnsupported, status: 400, title: "Version 1 notification",
+            advice: "The body is a version 1 notification. Choose Version 2 for this address in App Store Connect."),
     ]
 
     /// Problems of purchases and orders.

@@ -22,6 +22,10 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case serviceBusy = "SERVICE_BUSY"
     case unsupportedHTTPVersion = "HTTP_VERSION_NOT_SUPPORTED"
 
+    // Notifications of Apple.
+    case signedPayloadMissing = "SIGNED_PAYLOAD_MISSING"
+    case notificationVersionUnsupported = "NOTIFICATION_VERSION_UNSUPPORTED"
+
     // Purchases and orders.
     case appleTransactionVerifyFailed = "APPLE_TRANSACTION_VERIFY_FAILED"
     case appleTransactionIDEmpty = "APPLE_TRANSACTION_ID_EMPTY"

@@ -7,6 +7,9 @@ protocol Asker: Sendable {
     func ask<Question: Message, Answer: Message>(
         _ question: Question, expecting answer: Answer.Type, context: Requester.Context
     ) async throws -> Answer
+
+    /// Says what has no answer, and returns once it cannot be lost any more; throws `RequestError`.
+    func tell(_ message: some Message, context: Requester.Context) async throws
 }
 
 extension Requester: Asker {}
@@ -34,6 +37,9 @@ enum GatewayPatience {
     /// For the answer to a request: normally a few milliseconds. After this the client is told to ask again, which is
     /// safe; StoreKit clients give up after tens of seconds.
     static let answer: Duration = .seconds(5)
+    /// For the broker to make a notification durable: normally a few milliseconds. Apple waits longer, but each that
+    /// waits takes a place of those who could be answered; it comes again.
+    static let durable: Duration = .seconds(2)
     /// For requests in flight when the service ends: a little more than ``answer``, so that none is cut off.
     static let stop: Duration = .seconds(6)
 }

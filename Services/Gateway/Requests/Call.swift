@@ -6,10 +6,12 @@ import Messages
 struct Call: Sendable {
     /// The app that was called.
     let app: ServedApp
-    /// Who calls.
-    let caller: Caller
-    /// The body; without members for calls that have none.
+    /// Who calls; nil where no token is asked for.
+    let caller: Caller?
+    /// The body; without members for calls that have none, or read it themselves.
     let body: JSONObject
+    /// The body as it came.
+    let content: [UInt8]
     /// Query parameters in order.
     let query: [(name: String, value: String)]
     /// What the template's parameters stand for.
@@ -33,12 +35,12 @@ struct Endpoint: Sendable {
 
     /// The template of the path, for routing, logs and metrics.
     let route: String
-    /// The kind of token it takes.
-    let token: TokenKind
-    /// Longest body in bytes; nil if the call has none.
+    /// The kind of token it takes; nil: everybody may call.
+    let token: TokenKind?
+    /// Longest body in bytes; nil if the call has none, or reads it itself.
     let bodyLimit: Int?
     /// What it is about.
     let subject: Subject
-    /// Answers with the body of the 200, or with a problem.
-    let answer: @Sendable (Call) async throws(Problem) -> JSONObject
+    /// Answers with the body of the 200 (nil: an empty one), or with a problem.
+    let answer: @Sendable (Call) async throws(Problem) -> JSONObject?
 }

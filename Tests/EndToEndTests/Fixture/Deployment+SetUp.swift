@@ -7,7 +7,7 @@ import TestSupport
 /// What exists before the first process starts, and the settings the processes are given.
 extension Deployment {
     /// The services with a schema.
-    private static let schemas = ["verification", "granting"]
+    private static let schemas = ["verification", "intake", "granting"]
 
     func prepare() throws {
         try writeConfiguration()
@@ -44,7 +44,7 @@ extension Deployment {
             settings["UNLIMITED_ADDRESSES"] = "127.0.0.1"
             // Whoever tries hundreds of hostile requests must be answered by what is looked at, not by 429.
             if name == "hostile" { settings["USER_RATE"] = "0" }
-        case .verification:
+        case .verification, .intake:
             settings["APPS"] = folder + "/apps"
             settings["ROOTS"] = folder + "/root.pem"
         case .granting:

@@ -12,13 +12,19 @@ import TestSupport
 final class Deployment: Sendable {
     /// A process of the deployment.
     enum Service: String, CaseIterable, Sendable {
-        case simulator, verification, granting, gateway
+        case simulator, verification, intake, granting, gateway
 
-        /// Those that stand between a client and its balance.
-        static let purser: [Service] = [.verification, .granting, .gateway]
+        /// All but the stand-in for Apple.
+        static let purser: [Service] = [.verification, .intake, .granting, .gateway]
 
         /// Its executable.
-        var program: String { self == .simulator ? "appstore-simulator" : "purser-" + rawValue }
+        var program: String {
+            switch self {
+            case .simulator: "appstore-simulator"
+            case .intake: "purser-notification-intake"
+            default: "purser-" + rawValue
+            }
+        }
     }
 
     /// Keys and passwords that no log may ever show.

@@ -45,8 +45,9 @@ extension Deployment {
 }
 
 extension Insider {
-    private func service(of queue: Topology.Queue) -> Deployment.Service {
-        queue.name.hasPrefix("verification") ? .verification : .granting
+    /// Whose lane reads a queue.
+    func service(of queue: Topology.Queue) -> Deployment.Service {
+        Deployment.Service(rawValue: String(queue.name.prefix { $0 != "." })) ?? .granting
     }
 
     /// Messages of a queue that its lane has handled.
@@ -67,7 +68,7 @@ extension Insider {
 extension Books {
     /// The tables there are: a statement that came in as text would have dropped one.
     func tables() throws -> Int64 {
-        try number("SELECT count(*) FROM pg_tables WHERE schemaname IN ('granting', 'verification')", [])
+        try number("SELECT count(*) FROM pg_tables WHERE schemaname IN ('granting', 'intake', 'verification')", [])
     }
 
     /// How many messages of a work queue left what they are for; nil for queues without a table of their own.
@@ -75,6 +76,8 @@ extension Books {
         let place =
             switch queue {
             case "verification.purchases": "verification.evidence WHERE message"
+            case "intake.notifications": "intake.notifications WHERE message"
+            case "intake.commands": "intake.redrives WHERE message"
             case "granting.purchases": "granting.grants WHERE cause"
             case "granting.wallet": "granting.spends WHERE cause"
             default: ""

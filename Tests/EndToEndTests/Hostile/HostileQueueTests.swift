@@ -11,7 +11,10 @@ import Testing
 /// Promised is that poison is parked within a second; a busy test machine gets ``patience``.
 @Suite(.timeLimit(.minutes(10))) struct HostileQueueTests {
     private static let patience = Duration.seconds(60)
-    static let workQueues = ["verification.purchases", "granting.purchases", "granting.wallet", "granting.commands"]
+    static let workQueues = [
+        "verification.purchases", "granting.purchases", "granting.wallet", "granting.commands",
+        "intake.notifications", "intake.commands",
+    ]
 
     private static func queue(_ name: String) throws -> Topology.Queue {
         try #require(Topology.queues.first { $0.name == name })
@@ -28,6 +31,15 @@ import Testing
                     signedTransaction: purchase.signedTransactionInfo))
         case "granting.purchases": return try insider.message(HostileValues.purchase(newID()))
         case "granting.wallet": return try insider.message(HostileValues.spend())
+        case "intake.notifications":
+            return try insider.message(
+                NotificationReceived(
+                    app: AppID("cloudpc"), signedPayload: try insider.deployment.notification("TEST")))
+        case "intake.commands":
+            return try insider.message(
+                NotificationRedriveRequested(
+                    notificationUUIDs: [UUIDText.random()], environment: nil, notificationTypes: [], actor: "hostile",
+                    isDryRun: false))
         default:
             return try insider.message(
                 PurchaseRedriveRequested(transactionID: TransactionID(newID()), environment: .production))
@@ -95,6 +107,8 @@ import Testing
                         })
                 case "granting.purchases": try values.purchases()
                 case "granting.wallet": try values.wallet()
+                case "intake.notifications": try values.notifications()
+                case "intake.commands": try values.redrives()
                 default: try values.commands()
                 }
             let tables = try Books(deployment: deployment).tables()
@@ -125,7 +139,7 @@ import Testing
             let insider = try Insider(deployment)
             let queue = try Self.queue(name)
             try insider.clear()
-            let service: Deployment.Service = name.hasPrefix("verification") ? .verification : .granting
+            let service = insider.service(of: queue)
             // All of them wait in the broker before the first is looked at.
             var messages = try (0..<99).map { _ in try Self.good(name, insider) }
             var poisoned = messages[0]

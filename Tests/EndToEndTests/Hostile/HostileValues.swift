@@ -175,6 +175,52 @@ struct HostileValues {
         return texts + rest
     }
 
+    /// `genuine` are signed notifications that nobody has sent.
+    func notifications() throws -> [Example] {
+        func received(_ text: String, app: String = "cloudpc") -> NotificationReceived {
+            NotificationReceived(app: AppID(app), signedPayload: text)
+        }
+        let texts = try (Self.texts + [Self.nul, Self.megabyte, "", String(repeating: ".", count: 1 << 20)]).map {
+            try example("the text \($0.prefix(30))", nil, received($0))
+        }
+        let apps = try (Self.texts + [Self.nul, Self.megabyte, ""]).map { text in
+            try example("of app \(text.prefix(30))", nil, received("x", app: text))
+        }
+        let genuine = try (Self.texts + [Self.nul]).map { text in
+            try example("genuine, to \(text)", nil, received(try insider.deployment.notification("TEST"), app: text))
+        }
+        return texts + apps + genuine
+    }
+
+    func redrives() throws -> [Example] {
+        func redrive(_ uuids: [String] = [], types: [String] = [], actor: String = "hostile", after: Int64? = nil)
+            -> NotificationRedriveRequested
+        {
+            var request = NotificationRedriveRequested(
+                notificationUUIDs: uuids, environment: nil, notificationTypes: types, actor: actor, isDryRun: false)
+            request.after = after
+            return request
+        }
+        let unreadable = "message.body_unreadable"
+        let texts = try Self.texts.flatMap { text in
+            [
+                try example("redrive of \(text)", nil, redrive([text])),
+                try example("redrive of type \(text)", nil, redrive(types: [text])),
+                try example("redrive by \(text)", nil, redrive(types: ["x"], actor: text)),
+            ]
+        }
+        let rest: [Example] = [
+            try example("redrive of NUL", unreadable, redrive([Self.nul])),
+            try example("redrive of a type with NUL", unreadable, redrive(types: [Self.nul])),
+            try example("redrive by NUL", unreadable, redrive(actor: Self.nul)),
+            try example("redrive of a megabyte", unreadable, redrive([Self.megabyte])),
+            try example("redrive of too many", unreadable, redrive(Array(repeating: "x", count: 501))),
+            try example("redrive after the last", nil, redrive(types: ["TEST"], after: .max)),
+            try example("redrive after the smallest", nil, redrive(types: ["x"], after: .min)),
+        ]
+        return texts + rest
+    }
+
     func commands() throws -> [Example] {
         func redrive(_ id: String) -> PurchaseRedriveRequested {
             PurchaseRedriveRequested(transactionID: TransactionID(id), environment: .production)

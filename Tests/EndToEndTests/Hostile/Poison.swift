@@ -17,7 +17,7 @@ struct Poison: Sendable {
         Poison(name: "an id of 255 bytes", reason: "message.id_missing") { $0.properties.messageID = text(255) },
         Poison(name: "no type", reason: "message.type_missing") { $0.properties.type = nil },
         Poison(name: "another queue's type", reason: "message.type_unexpected") {
-            $0.properties.type = "notification.received"
+            $0.properties.type = "catalog.imported"
         },
         Poison(name: "a type of control bytes", reason: "message.type_unexpected") {
             $0.properties.type = "purchase\r\n\u{1B}[31m\u{0}"

@@ -141,7 +141,7 @@ import Testing
             let owners = try connection.query(
                 """
                 SELECT DISTINCT pg_get_userbyid(relowner) AS name FROM pg_class
-                WHERE relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('granting', 'verification'))
+                WHERE relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('granting', 'intake', 'verification'))
                 """)
             #expect(try owners.map { try $0.text("name") } == ["purser_migrator"])
         }

@@ -24,6 +24,13 @@ enum DatabaseRights {
         granting.tokens                 read insert
         granting.transactions           read insert update(*)
         granting.unannounced            read insert delete
+        intake.facts                    read insert                                          sealed
+        intake.headers                  read insert                                          sealed
+        intake.notifications            read insert update(times_received,last_received_at,last_message,times_redriven) sealed except(times_received,last_received_at,last_message,times_redriven)
+        intake.quarantine               read insert delete
+        intake.redrives                 read insert                                          sealed
+        intake.schema_migrations        read
+        intake.unannounced              read insert delete
         verification.evidence           read insert                                          sealed except(submitter)
         verification.facts              read insert                                          sealed
         verification.headers            read insert                                          sealed
@@ -33,9 +40,9 @@ enum DatabaseRights {
         """
 
     /// Roles of services, each called like the schema it works in.
-    static let services = ["granting", "verification"]
+    static let services = ["granting", "intake", "verification"]
     /// Every role that can log in; `purser_migrator` owns everything.
-    static let roles = ["purser_migrator", "purser_auditor", "purser_granting", "purser_verification"]
+    static let roles = ["purser_migrator", "purser_auditor", "purser_granting", "purser_intake", "purser_verification"]
 
     /// One row of the table.
     struct Table: Sendable {

@@ -25,4 +25,9 @@ final class ScriptedAsker: Asker {
         guard let answer = try script(question, context) as? Answer else { throw RequestError.unreadableAnswer }
         return answer
     }
+
+    func tell(_ message: some Message, context: Requester.Context) async throws {
+        questions.withLock { $0.append((message, context)) }
+        _ = try script(message, context)
+    }
 }

@@ -35,13 +35,15 @@ struct TestDoor {
         let logger = Logger(service: "test", level: .debug, write: log.write)
         let security = SecurityLog(logger: logger, metrics: metrics)
         let surface = OrdersSurface(asker: other ?? asker, security: security, now: { TestTokens.now })
+        let notifications = NotificationSurface(asker: other ?? asker, metrics: metrics, logger: logger)
+        let endpoints = surface.endpoints + notifications.endpoints
         door = FrontDoor(
             apps: AppDirectory([
                 .init(hosts: ["clouds.example"], pathPrefix: "", app: clouds),
                 .init(hosts: ["clouds.example", "games.example"], pathPrefix: "/games", app: games),
-            ]), router: surface.router, authenticator: Authenticator(now: { TestTokens.now }), security: security,
+            ]), router: Router(endpoints), authenticator: Authenticator(now: { TestTokens.now }), security: security,
             metrics: GatewayMetrics(
-                metrics, routes: surface.endpoints.map(\.endpoint.route), waiting: { 0 }, isBlocked: { false }),
+                metrics, routes: endpoints.map(\.endpoint.route), waiting: { 0 }, isBlocked: { false }),
             logger: logger, users: users)
     }
 

@@ -3,7 +3,7 @@ extension AuditCheck {
     static let facts = [
         grantedFact, clawedBackFact, heldFact, spendFact, orderFact, catalogFact, verifiedFact,
         factIdentity("granting"),
-        factIdentity("verification"),
+        factIdentity("verification"), factIdentity("intake"),
     ]
 
     private static func told(_ type: String, in schema: String = "granting") -> Subject {

@@ -1,25 +1,32 @@
-import AppStore
+public import AppStore
 import Apps
-import Crypto
+public import Crypto
 import FoundationEssentials
 import Glibc
 import Messages
 
-/// Whom Verification believes: for which apps, under which roots.
-struct TrustSettings {
+/// Whom a service believes: for which apps, under which roots.
+public struct TrustSettings: Sendable {
     /// The apps it accepts signed data for.
-    let apps: [AcceptedApp]
+    public let apps: [AcceptedApp]
     /// Apple's roots, and the local stand-in's where one is configured.
-    let roots: [Certificate]
+    public let roots: [Certificate]
 
     /// Everything wrong with the files, a sentence each.
-    struct Problems: Error, CustomStringConvertible {
-        let sentences: [String]
-        var description: String { sentences.joined(separator: "; ") }
+    public struct Problems: Error, CustomStringConvertible {
+        /// What is wrong, each.
+        public let sentences: [String]
+        /// All of them.
+        public var description: String { sentences.joined(separator: "; ") }
+    }
+
+    /// The one verifier there is, for these apps and roots; for one thread.
+    public func verifier() throws(CryptoError) -> SignedDataVerifier {
+        try SignedDataVerifier(apps: apps, roots: roots)
     }
 
     /// Reads the apps' folder and, if given, the file of additional roots.
-    static func load(appsFolder: String, rootsFile: String?) -> Result<TrustSettings, Problems> {
+    public static func load(appsFolder: String, rootsFile: String?) -> Result<TrustSettings, Problems> {
         var problems: [String] = []
         var apps: [AcceptedApp] = []
         switch AppsDirectory.load(appsFolder) {

@@ -4,8 +4,11 @@ import Synchronization
 
 /// Who waits for which answer, by correlation id. Every entry ends exactly once: by its answer, a failed publish, or its
 /// deadline.
-final class PendingReplies: Sendable {
-    typealias Continuation = CheckedContinuation<Delivery, any Error>
+typealias PendingReplies = Pending<Delivery>
+
+/// Who waits for something of the broker: an answer, or the confirm of what was told.
+final class Pending<Value: Sendable>: Sendable {
+    typealias Continuation = CheckedContinuation<Value, any Error>
 
     private struct Entry {
         let continuation: Continuation
@@ -25,10 +28,9 @@ final class PendingReplies: Sendable {
         former?.continuation.resume(throwing: RequestError.timedOut)
     }
 
-    /// Ends the waiter of this answer, if it still waits.
-    func answer(_ delivery: Delivery) {
-        guard let correlationID = delivery.properties.correlationID else { return }
-        entries.withLock { $0.removeValue(forKey: correlationID) }?.continuation.resume(returning: delivery)
+    /// Ends a waiter with what it waits for, if it still waits.
+    func end(_ correlationID: String, _ value: Value) {
+        entries.withLock { $0.removeValue(forKey: correlationID) }?.continuation.resume(returning: value)
     }
 
     /// Ends a waiter without an answer, if it still waits.
@@ -53,5 +55,13 @@ final class PendingReplies: Sendable {
             return entries.values.map(\.continuation)
         }
         for continuation in all { continuation.resume(throwing: error) }
+    }
+}
+
+extension Pending<Delivery> {
+    /// Ends the waiter of this answer, if it still waits.
+    func answer(_ delivery: Delivery) {
+        guard let correlationID = delivery.properties.correlationID else { return }
+        end(correlationID, delivery)
     }
 }

@@ -1,0 +1,7 @@
+import Glibc
+import Service
+
+@main
+enum IntakeMain {
+    static func main() { exit(ServiceMain.run(IntakeProgram.self)) }
+}
