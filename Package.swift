@@ -196,7 +196,8 @@ let package = Package(
         tests(
             "Verification",
             [
-                "Verification", "Trust", "AppStore", "AppStoreSimulation", "Apps", "Messages", "Pipeline", "Postgres", "JSON",
+                "Verification", "Trust", "AppStore", "AppStoreSimulation", "Apps", "Messages", "Pipeline", "Postgres",
+                "JSON",
                 "Crypto", "Observability", "Runtime", "TestSupport", "AMQP", "Service",
             ]),
         tests(
@@ -214,7 +215,8 @@ let package = Package(
         tests(
             "Control",
             [
-                "Control", "Granting", "Verification", "NotificationIntake", "AppStore", "AppStoreSimulation", "Apps", "JOSE", "JSON",
+                "Control", "Granting", "Verification", "NotificationIntake", "AppStore", "AppStoreSimulation", "Apps",
+                "JOSE", "JSON",
                 "Crypto", "Messages", "Pipeline", "Postgres", "AMQP", "Service", "Runtime", "Observability",
                 "TestSupport",
             ]),

@@ -12,7 +12,8 @@ struct Desk {
 
     /// Opens the way to the broker, runs `body`, and closes it. Wrong settings are told and give 2.
     nonisolated(nonsending) static func with(
-        _ environment: [String: String], _ output: (String) -> Void, _ body: nonisolated(nonsending) (Desk) async -> Int32
+        _ environment: [String: String], _ output: (String) -> Void,
+        _ body: nonisolated(nonsending) (Desk) async -> Int32
     ) async -> Int32 {
         switch ControlSettings.read(environment: environment, needing: [.broker]) {
         case .failure(let problems):

@@ -82,7 +82,9 @@ struct NotificationsCommand {
                     let answer = try await desk.ask(request, expecting: NotificationRedriveAnswered.self, app: nil)
                     total += answer.count
                     for uuid in answer.unknown { output("not stored: \(uuid)") }
-                    for uuid in answer.refused ?? [] { output("not told, does not pass the verification of today: \(uuid)") }
+                    for uuid in answer.refused ?? [] {
+                        output("not told, does not pass the verification of today: \(uuid)")
+                    }
                     problems += answer.unknown.count + (answer.refused?.count ?? 0)
                     request.after = answer.next
                 } while request.after != nil

@@ -89,13 +89,18 @@ struct NotificationStore {
     private static func values(of arrivals: [Arrival], _ headers: [Int64?]) -> [SQLValue] {
         let all = arrivals.map(\.notification)
         return [
-            .textArray(all.map(\.environment.rawValue)), .uuidArray(all.map(\.uuid)), .textArray(all.map(\.app.rawValue)),
+            .textArray(all.map(\.environment.rawValue)), .uuidArray(all.map(\.uuid)),
+            .textArray(all.map(\.app.rawValue)),
             .textArray(all.map(\.told.notificationType)), .textArray(all.map(\.told.subtype)),
             .boolArray(all.map(\.isKnown)), .textArray(all.map { $0.told.transaction?.transactionID.rawValue }),
-            .textArray(all.map { ($0.told.transaction?.originalTransactionID ?? $0.told.renewal?.originalTransactionID)?.rawValue }),
+            .textArray(
+                all.map {
+                    ($0.told.transaction?.originalTransactionID ?? $0.told.renewal?.originalTransactionID)?.rawValue
+                }),
             .textArray(all.map { ($0.told.transaction?.productID ?? $0.told.renewal?.productID)?.rawValue }),
             .int8Array(all.map(\.told.subscriptionStatus)), .int8Array(all.map(\.told.signedDate)),
-            .int8Array(arrivals.map(\.message.occurredAt)), .int8Array(headers), .bytesArray(all.map(\.evidence.payload)),
+            .int8Array(arrivals.map(\.message.occurredAt)), .int8Array(headers),
+            .bytesArray(all.map(\.evidence.payload)),
             .bytesArray(all.map(\.evidence.signature)),
             .uuidArray(arrivals.map { UUIDText.parse($0.message.id.rawValue) }),
             .textArray(arrivals.map(\.message.correlationID)),

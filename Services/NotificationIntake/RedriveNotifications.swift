@@ -55,7 +55,11 @@ struct RedriveNotifications: Handler {
         var refused: [String] = []
         var told: [GenuineNotification] = []
         for stored in chosen.stored {
-            if let notification = verified(stored, time) { told.append(notification) } else { refused.append(stored.uuid) }
+            if let notification = verified(stored, time) {
+                told.append(notification)
+            } else {
+                refused.append(stored.uuid)
+            }
         }
         var answer = NotificationRedriveAnswered(count: Int64(told.count), unknown: chosen.unknown)
         answer.refused = refused.isEmpty ? nil : refused

@@ -55,7 +55,9 @@ enum RedriveTables {
         _ request: NotificationRedriveRequested, limit: Int64, in transaction: inout Transaction
     ) throws -> Chosen {
         let environments = request.environment.map { [$0] } ?? [.production, .sandbox]
-        if !request.notificationUUIDs.isEmpty { return try byUUID(request.notificationUUIDs, environments, in: &transaction) }
+        if !request.notificationUUIDs.isEmpty {
+            return try byUUID(request.notificationUUIDs, environments, in: &transaction)
+        }
         let types =
             request.notificationTypes.isEmpty
             ? AppleNotificationType.allCases.map(\.rawValue) : request.notificationTypes

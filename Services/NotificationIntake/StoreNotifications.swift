@@ -21,7 +21,8 @@ struct StoreNotifications: Handler {
 
     init(
         verifier: SignedDataVerifier, instruments: IntakeMetrics, logger: Logger,
-        store: NotificationStore = NotificationStore(), now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
+        store: NotificationStore = NotificationStore(),
+        now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
     ) {
         self.verifier = verifier
         self.store = store
@@ -123,7 +124,9 @@ struct StoreNotifications: Handler {
             "notification.uuid": .string(notification.told.notificationUUID),
             "notification.type": .string(notification.told.messageType.rawValue),
         ]
-        if let subtype = notification.told.subtype { fields["notification.subtype"] = .string(Excerpt.of(subtype, limit: 64)) }
+        if let subtype = notification.told.subtype {
+            fields["notification.subtype"] = .string(Excerpt.of(subtype, limit: 64))
+        }
         guard notification.isKnown else {
             fields["apple.type"] = .string(Excerpt.of(notification.told.notificationType, limit: 64))
             logger.error("a notification of a kind this version does not know is kept for an upgrade", fields)

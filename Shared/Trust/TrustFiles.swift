@@ -12,7 +12,8 @@ public struct TrustFiles: Sendable, Equatable {
     public init(_ reader: inout SettingsReader) {
         appsFolder = reader.text("APPS", meaning: "the folder of apps/<id>.yaml")
         rootsFile = reader.optionalText(
-            "ROOTS", meaning: "a PEM file of roots to trust beside Apple's: the App Store simulator's; never in production")
+            "ROOTS",
+            meaning: "a PEM file of roots to trust beside Apple's: the App Store simulator's; never in production")
     }
 
     /// What `check` says about them.

@@ -10,7 +10,8 @@ import Testing
     @Test func `what is meant becomes a request`() throws {
         let options = try #require(
             NotificationsCommand.Options([
-                "redrive", "--type", "refund", "--type", "REVOKE", "--environment", "Sandbox", "--dry-run", "--actor", "op",
+                "redrive", "--type", "refund", "--type", "REVOKE", "--environment", "Sandbox", "--dry-run", "--actor",
+                "op",
             ]))
         #expect(
             NotificationsCommand.requests(options) == [

@@ -10,7 +10,9 @@ import Testing
     {
         let platform = try Platform.shared()
         try await onThread {
-            let roles = ["purser_migrator", "purser_auditor", "purser_granting", "purser_intake", "purser_verification"]
+            let roles = [
+                "purser_migrator", "purser_auditor", "purser_granting", "purser_intake", "purser_verification",
+            ]
             let passwords = roles.map(platform.rolePassword) + [platform.broker.password.reveal()]
             let users = ["gateway", "verification", "granting", "intake", "control"]
             let scripted = users.map { TextFiles.read(platform.state + "/secrets/broker-" + $0) }.filter { !$0.isEmpty }

@@ -72,7 +72,8 @@ import Testing
         ),
         (
             #"{"notification_type":"DID_RENEW","unified_receipt":{"latest_receipt_info":["#
-                + (1...500).map { #"{"product_id":"p","quantity":"\#($0)","transaction_id":"1"}"# }.joined(separator: ",")
+                + (1...500).map { #"{"product_id":"p","quantity":"\#($0)","transaction_id":"1"}"# }.joined(
+                    separator: ",")
                 + "]}}",
             "NOTIFICATION_VERSION_UNSUPPORTED", "version_1"
         ),

@@ -65,7 +65,9 @@ struct Refused: Sendable, CustomTestStringConvertible {
                 $0.environment = "Sandbox"
             }
         },
-        Refused("a transaction", .payloadType) { String(decoding: try $0.signer.sign(World.transaction()), as: UTF8.self) },
+        Refused("a transaction", .payloadType) {
+            String(decoding: try $0.signer.sign(World.transaction()), as: UTF8.self)
+        },
         Refused("no id", .payloadField) { try $0.sign("REFUND") { $0.overrides = ["notificationUUID": nil] } },
         Refused("of no app", .appUnidentified) { world in
             try world.sign(["notificationType": "NEW", "notificationUUID": .string(World.uuid(1))])
@@ -151,7 +153,8 @@ struct Refused: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func `of what Apple signed enough is kept to hand it in again, of anything else the beginning`() async throws {
+    @Test func `of what Apple signed enough is kept to hand it in again, of anything else the beginning`() async throws
+    {
         try await IntakeDatabase.with("excerpts") { intake in
             var session = try intake.open()
             let other = try World().sign("REFUND", transaction: nil) { $0.bundleID = "com.example.other" }
@@ -185,7 +188,9 @@ struct Refused: Sendable, CustomTestStringConvertible {
             #expect(owner?.sqlState == "42501", "not even the owner")
             try intake.database.createRole("purser_granting")
             var others = try intake.database.open(role: "purser_granting")
-            let foreign = #expect(throws: PostgresError.self) { _ = try others.query("SELECT FROM intake.notifications") }
+            let foreign = #expect(throws: PostgresError.self) {
+                _ = try others.query("SELECT FROM intake.notifications")
+            }
             #expect(foreign?.sqlState == "42501", "another service sees nothing")
             var auditor = try intake.database.open(role: "purser_auditor")
             #expect(try auditor.query("SELECT FROM intake.notifications").count == 1)

@@ -30,7 +30,8 @@ import Testing
                 let twice = try (1...2).map { _ in
                     try stage.request(NotificationReceived(app: World.game, signedPayload: text))
                 }
-                let forgery = try stage.request(NotificationReceived(app: World.game, signedPayload: "forged.\(number)"))
+                let forgery = try stage.request(
+                    NotificationReceived(app: World.game, signedPayload: "forged.\(number)"))
                 genuine += twice
                 forged.append(forgery)
                 all += twice + [forgery]

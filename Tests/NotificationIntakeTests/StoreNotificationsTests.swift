@@ -77,10 +77,11 @@ import Testing
             // Sandbox names no Apple id.
             let outcomes = try session.run([
                 try received(world.sign("REFUND")),
-                try received(world.sign("REFUND", transaction: sandbox) {
-                    $0.environment = "Sandbox"
-                    $0.appAppleID = nil
-                }),
+                try received(
+                    world.sign("REFUND", transaction: sandbox) {
+                        $0.environment = "Sandbox"
+                        $0.appAppleID = nil
+                    }),
             ])
             #expect(outcomes.map(\.facts.count) == [1, 1])
             #expect(try intake.count("notifications") == 2)
@@ -88,7 +89,8 @@ import Testing
     }
 
     @Test(arguments: AppleNotificationType.allCases)
-    func `every documented type is stored and told under its own name (A-044)`(type: AppleNotificationType) async throws {
+    func `every documented type is stored and told under its own name (A-044)`(type: AppleNotificationType) async throws
+    {
         try await IntakeDatabase.with("type_\(type.rawValue.lowercased())") { intake in
             var session = try intake.open()
             let world = try World()
@@ -120,7 +122,8 @@ import Testing
                 "subtype": "SUMMARY",
                 "summary": [
                     "environment": "Production", "appAppleId": 1234, "bundleId": "com.example.game",
-                    "productId": "com.example.game.pass", "requestIdentifier": "r", "succeededCount": 5, "failedCount": 1,
+                    "productId": "com.example.game.pass", "requestIdentifier": "r", "succeededCount": 5,
+                    "failedCount": 1,
                     "storefrontCountryCodes": ["USA"],
                 ],
             ], .production

@@ -55,7 +55,9 @@ struct World {
         _ change: (inout SimulatedNotification) -> Void = { _ in }
     ) throws -> String {
         var notification = Self.notification(type, number)
-        notification.signedTransactionInfo = try transaction.map { String(decoding: try signer.sign($0), as: UTF8.self) }
+        notification.signedTransactionInfo = try transaction.map {
+            String(decoding: try signer.sign($0), as: UTF8.self)
+        }
         change(&notification)
         return String(decoding: try signer.sign(notification), as: UTF8.self)
     }

@@ -124,7 +124,8 @@ import Testing
             context: .init(app: .init("app"), correlationID: UUIDText.random(), patience: patience))
     }
 
-    @Test func `what was told is in its queue, persistent, when the call returns, and asks for no answer`() async throws {
+    @Test func `what was told is in its queue, persistent, when the call returns, and asks for no answer`() async throws
+    {
         try await withRequester("tell") { requester, fixture in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 1...100 { group.addTask { try await tell(requester, String(number)) } }

@@ -84,7 +84,8 @@ enum ProblemCatalog {
     static let notificationEntries: [Entry] = [
         Entry(
             code: .signedPayloadMissing, status: 400, title: "No signed payload",
-            advice: "The body has no text `signedPayload`. This address takes App Store Server Notifications, version 2."),
+            advice:
+                "The body has no text `signedPayload`. This address takes App Store Server Notifications, version 2."),
         Entry(
             code: .notificationVersionUnsupported, status: 400, title: "Version 1 notification",
             advice: "The body is a version 1 notification. Choose Version 2 for this address in App Store Connect."),

@@ -45,7 +45,8 @@ extension Deployment {
     func arrivals(_ uuid: String) throws -> (rows: Int64, times: Int64) {
         let books = Books(deployment: self)
         return (
-            try books.number("SELECT count(*) FROM intake.notifications WHERE notification_uuid::text = $1", [.text(uuid)]),
+            try books.number(
+                "SELECT count(*) FROM intake.notifications WHERE notification_uuid::text = $1", [.text(uuid)]),
             try books.number(
                 "SELECT coalesce(sum(times_received), 0)::bigint FROM intake.notifications WHERE notification_uuid::text = $1",
                 [.text(uuid)])
