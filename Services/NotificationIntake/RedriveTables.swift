@@ -111,7 +111,7 @@ enum RedriveTables {
             CROSS JOIN LATERAL (
                 SELECT * FROM intake.notifications c WHERE c.environment = e.environment AND c.type = t.type
                     AND c.sequence > $3::bigint \(unknownOnly ? "AND NOT c.is_known" : "")
-                ORDER BY c.sequence LIMIT $4::bigint) p
+                ORDER BY c.environment, c.type, c.sequence LIMIT $4::bigint) p
             ORDER BY p.sequence LIMIT $4::bigint) n
         JOIN intake.headers h ON h.id = n.header ORDER BY n.sequence
         """

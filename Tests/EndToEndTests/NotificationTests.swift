@@ -7,9 +7,7 @@ import Testing
 
 /// Apple calls, by the real processes.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct NotificationTests {
-    @Test
-    func
-        `a notification is answered 200 with nothing, stored once and told once, however often it comes (A-047 A-049)`()
+    @Test func `a notification is answered 200, stored once and told once, however often it comes (A-047 A-049)`()
         async throws
     {
         let deployment = try await Deployment.shared("purchases")

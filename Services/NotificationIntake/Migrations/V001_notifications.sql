@@ -14,7 +14,8 @@ COMMENT ON TABLE intake.headers IS
 CREATE TABLE intake.notifications (
     environment text COLLATE "C" NOT NULL CHECK (environment IN ('Production', 'Sandbox')),
     notification_uuid uuid NOT NULL,
-    sequence bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+    -- The order of arrival. Without an index of its own: pages of a re-drive must go by type.
+    sequence bigint GENERATED ALWAYS AS IDENTITY,
     app text COLLATE "C" NOT NULL,
     type text COLLATE "C" NOT NULL,
     subtype text COLLATE "C",
