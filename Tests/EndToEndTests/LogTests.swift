@@ -1,4 +1,5 @@
 import AppStoreSimulation
+import HTTPClient
 import TestSupport
 import Testing
 
@@ -12,8 +13,22 @@ import Testing
             _ = try backend.verify(purchase.signedTransactionInfo, orderNumber: nil)
             let requestID = backend.lastRequestID
             let id = try #require(requestID)
-            for service in Deployment.Service.purser {
+            for service in Deployment.Service.purser where service != .intake {
                 // The answer may be there before the last line of a lane is.
+                try eventually(within: .seconds(5), "\(service.rawValue) logs the correlation id \(id)") {
+                    TextFiles.read(deployment.log(service)).contains("\"correlation.id\":\"\(id)\"")
+                }
+            }
+        }
+    }
+
+    @Test func `the id of Apple's call stands in the lines of all who handle the notification`() async throws {
+        let deployment = try await Deployment.shared("purchases")
+        try await onThread {
+            let body = "{\"signedPayload\":\"\(try deployment.notification("TEST"))\"}"
+            let answer = try deployment.sendNotification(Array(body.utf8))
+            let id = try #require(answer.header("X-Request-Id"))
+            for service in [Deployment.Service.gateway, .intake] {
                 try eventually(within: .seconds(5), "\(service.rawValue) logs the correlation id \(id)") {
                     TextFiles.read(deployment.log(service)).contains("\"correlation.id\":\"\(id)\"")
                 }
@@ -38,8 +53,10 @@ import Testing
             _ = refusal { () throws(BackendError) in _ = try backend.verify("canary" + evidence, orderNumber: nil) }
             var stranger = try BackendClient(base: deployment.gateway, token: token + "x")
             _ = refusal { () throws(BackendError) in _ = try stranger.balance() }
+            let told = try deployment.notification("ONE_TIME_CHARGE", transaction: evidence)
+            for text in [told, told + "AAAA", "canary" + told] { #expect(try deployment.send(text) == 200) }
             let canaries =
-                evidence.split(separator: ".").map { String($0.prefix(80)) } + [String(token.suffix(43))]
+                (evidence + "." + told).split(separator: ".").map { String($0.prefix(80)) } + [String(token.suffix(43))]
                 + deployment.secrets.all
             let files = try Command.run("/usr/bin/find", [deployment.logs, "-type", "f"]).split(separator: "\n")
             #expect(files.count >= Deployment.Service.allCases.count)

@@ -19,6 +19,8 @@ enum DatabaseRights {
         granting.orders                 read insert update(delivered_environment,delivered_transaction)
         granting.product_amounts        read insert                                          sealed
         granting.product_versions       read insert                                          sealed
+        granting.refund_statements      read insert update(notification_type,notification_uuid)
+        granting.risk_flags             read insert                                          sealed
         granting.schema_migrations      read
         granting.spends                 read insert                                          sealed
         granting.tokens                 read insert
