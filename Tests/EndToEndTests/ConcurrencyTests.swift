@@ -1,5 +1,6 @@
 import AppStoreSimulation
 import JSON
+import Postgres
 import Runtime
 import Synchronization
 import TestSupport
@@ -44,6 +45,34 @@ import Testing
             let books = Books(deployment: deployment)
             #expect(try books.grants(purchase.transactionID) == 1)
             try books.expectConsistent()
+        }
+    }
+
+    @Test func `one purchase sent a thousand times is granted once and answered so each time (S23)`() async throws {
+        // The deployment in which one user may ask without limit.
+        let deployment = try await Deployment.shared("hostile")
+        try await onThread {
+            let user = "s23-anna"
+            var backend = try deployment.backend(user)
+            let order = try backend.order("pyy_danbing_680")
+            let purchase = try deployment.purchase("pyy_danbing_680", account: user, token: order.appAccountToken)
+            let signed = purchase.signedTransactionInfo
+            let answers = try Self.together(8) { index in
+                var backend = try deployment.backend(user)
+                return try (0..<125).map { round in
+                    // Half of them as a client that lost its order does.
+                    let number = (index + round).isMultiple(of: 2) ? order.number : nil
+                    return try backend.verify(signed, orderNumber: number).status
+                }
+            }.flatMap(\.self)
+            #expect(answers.count == 1_000)
+            #expect(answers.count { $0 == "GRANTED" } == 1)
+            #expect(answers.count { $0 == "ALREADY_GRANTED" } == 999)
+            let books = Books(deployment: deployment)
+            #expect(try books.grants(purchase.transactionID) == 1)
+            #expect(try books.balances(user) == ["DANBING": 680])
+            let kept = "SELECT count(*) FROM verification.evidence WHERE transaction_id = $1"
+            #expect(try books.number(kept, [.text(purchase.transactionID)]) == 1, "one evidence, not a thousand")
         }
     }
 

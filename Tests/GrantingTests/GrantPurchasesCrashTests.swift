@@ -139,6 +139,35 @@ import Testing
         }
     }
 
+    @Test func `a parked purchase that an operator sends back twice is granted once and answered the same (C18)`()
+        async throws
+    {
+        let granting = try await GrantingStage.make(Topology.grantingPurchases, "replayed", script: Self.refusing)
+        try await onThread {
+            let stage = granting.stage
+            let guilty = try granting.purchase(transaction("142"), by: "alice")
+            try stage.publish([guilty])
+            try stage.run(handler: { GrantPurchases() }) { try stage.depth(stage.queue.parkedName) == 1 }
+            let parked = try #require(try stage.drain(stage.queue.parkedName).first)
+            _ = try stage.answers()
+            // The mistake is mended, and somebody presses the button twice.
+            try granting.granting.database.execute("ALTER TABLE granting.lots DROP CONSTRAINT lots_test_refuses")
+            let again = OutgoingMessage(
+                exchange: Topology.retry,
+                routingKey: Topology.RetryDelay.seconds5.routingKey(for: stage.queue.name), isMandatory: true,
+                properties: parked.properties, body: parked.body)
+            try stage.publish([again], copies: 2)
+            try stage.run(handler: { GrantPurchases() }) { try stage.depth(LaneStage.replies) == 2 }
+            #expect(try granting.balances() == ["alice DANBING": 60])
+            #expect(try granting.number("SELECT count(*) FROM granting.grants") == 1)
+            let told = try stage.facts().identifiers(PurchaseGranted.self) { $0.transactionID.rawValue }
+            #expect(told.mapValues(\.count) == ["142": 1], "told under one id")
+            let answers = try stage.answers().answers(PurchaseAnswered.self)
+            #expect(answers[guilty.id]?.map(\.status) == [.granted, .granted])
+            try granting.expectOrder()
+        }
+    }
+
     @Test func `two lanes with statements on one unclaimed purchase take turns, so that the newest stays (C10 R07)`()
         async throws
     {

@@ -84,6 +84,38 @@ import Testing
         }
     }
 
+    @Test(arguments: [Int64(1), 24, 8_760])
+    func `an order expires after the hours in force when it was made, its token never (A-119)`(hours: Int64)
+        async throws
+    {
+        var definition = Shop.definition()
+        definition.policies.orderExpiryHours = hours
+        try await GrantingDatabase.with("expiry_\(hours)", definition) { [definition] granting in
+            var session = try granting.open()
+            let order = OrderRequested(
+                app: Shop.app, userID: UserID("bob"), productID: Shop.coins60, orderNumber: OrderNumber("B1"),
+                appAccountToken: Shop.bobToken)
+            let earliest = WallClock.milliseconds + hours * 3_600_000
+            let outcomes = try session.run(DecideWallet(), [try message(order)])
+            let latest = WallClock.milliseconds + hours * 3_600_000
+            // What is imported later changes no order that was made.
+            var longer = definition
+            longer.policies.orderExpiryHours = 48
+            _ = try session.run(RunCommands(), [try granting.importing(longer, version: 1)])
+            let stored = try granting.rows("SELECT expires_at FROM granting.orders").first?
+                .timestampMilliseconds("expires_at")
+            let told = try MessageCoding.decode(OrderCreated.self, from: outcomes[0].facts.first?.body ?? []).expiresAt
+            #expect(try #require(stored) == told)
+            #expect((earliest...latest).contains(told))
+            // Asked to buy, approved after that: the order is only a label.
+            try granting.database.execute("UPDATE granting.orders SET expires_at = created_at")
+            let late = try session.run(
+                GrantPurchases(),
+                [try verified(transaction("1", token: Shop.bobToken), by: "bob", order: OrderNumber("B1"))])
+            #expect(try late[0].answer(PurchaseAnswered.self)?.status == .granted)
+        }
+    }
+
     /// A fact as the lane publishes it and the broker brings it back.
     private func redelivered(_ fact: Fact) throws -> Incoming {
         Incoming(

@@ -24,16 +24,20 @@ struct VerificationDatabase: Sendable {
     }
 
     /// A lane's connection and handler.
-    func open(quarantineLimit: Int64 = EvidenceStore.defaultQuarantineLimit) throws -> Session {
+    func open(
+        quarantineLimit: Int64 = EvidenceStore.defaultQuarantineLimit, metrics: Metrics = Metrics()
+    ) throws -> Session {
         Session(
             connection: try database.open(role: "purser_verification", parameters: Connection.plansByIndex),
-            handler: try Self.handler(EvidenceStore(quarantineLimit: quarantineLimit)))
+            handler: try Self.handler(EvidenceStore(quarantineLimit: quarantineLimit), metrics: metrics))
     }
 
     /// The handler as the service makes it, with a clock that stands still.
-    static func handler(_ store: EvidenceStore = EvidenceStore()) throws -> VerifyPurchases {
+    static func handler(
+        _ store: EvidenceStore = EvidenceStore(), metrics: Metrics = Metrics()
+    ) throws -> VerifyPurchases {
         VerifyPurchases(
-            verifier: try World().verifier(), metrics: Metrics(), logger: .silent, store: store, now: { World.now })
+            verifier: try World().verifier(), metrics: metrics, logger: .silent, store: store, now: { World.now })
     }
 
     /// Rows of a query of the superuser.

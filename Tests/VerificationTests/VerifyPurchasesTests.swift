@@ -1,6 +1,8 @@
 import AppStore
 import AppStoreSimulation
+import Crypto
 import Messages
+import Observability
 import Pipeline
 import Testing
 import Trust
@@ -24,6 +26,21 @@ import Trust
             #expect(try outcomes[0].answer == nil)
             let other = try MessageCoding.decode(PurchaseVerified.self, from: outcomes[1].facts.first?.body ?? [])
             #expect(other.userID == nil && other.orderNumber == nil)
+        }
+    }
+
+    @Test func `a genuine purchase tells in how many days its signer's chain expires, a refused one does not`()
+        async throws
+    {
+        try await VerificationDatabase.with("signer_expiry") { verification in
+            let metrics = Metrics()
+            var session = try verification.open(metrics: metrics)
+            _ = try session.run([try submission("no.signed.text")])
+            #expect(!metrics.render().contains("purser_verification_signer_expiry_days "))
+            _ = try session.run([try submission(World().sign())])
+            let days = (SimulatedAuthority.defaultValidity.notAfter - World.now / 1_000) / 86_400
+            #expect(days == 4_779, "whole days here, so that the text is known")
+            #expect(metrics.render().contains("\npurser_verification_signer_expiry_days 4779\n"))
         }
     }
 

@@ -10,7 +10,9 @@ extension Deployment {
 
     /// A login token.
     func loginToken(_ user: String) throws -> String {
-        try tokens("https://login.cloudpc.example", "cloudpc", secrets.loginKey, "login-1").token(user)
+        let token = try tokens("https://login.cloudpc.example", "cloudpc", secrets.loginKey, "login-1").token(user)
+        Canaries.register(signed: token, kind: "a login token")
+        return token
     }
 
     /// The API for a user.
@@ -22,7 +24,9 @@ extension Deployment {
     func serverToken() throws -> String {
         let tokens = try tokens(
             "https://services.cloudpc.example", "cloudpc-services", secrets.serviceKey, "services-1")
-        return try tokens.token("cloud-pc")
+        let token = try tokens.token("cloud-pc")
+        Canaries.register(signed: token, kind: "a server's token")
+        return token
     }
 
     /// The API for the app's own server.
@@ -53,6 +57,8 @@ extension Deployment {
         guard case .purchased(let purchase) = try store().purchase(request) else {
             throw Places.Missing(description: "the store waits for approval nobody asked for")
         }
+        Canaries.register(signed: purchase.signedTransactionInfo, kind: "a signed transaction")
+        if let token { Canaries.register("an appAccountToken", [token]) }
         return purchase
     }
 }

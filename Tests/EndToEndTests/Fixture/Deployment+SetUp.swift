@@ -23,9 +23,7 @@ extension Deployment {
                 throw Places.Missing(description: "\(service.program) migrate: \(outcome.output)")
             }
         }
-        if let state = getenv("PURSER_TEST_STATE") {
-            try TextFiles.append(secrets.all, to: String(cString: state) + "/canaries")
-        }
+        Canaries.register("a key or password of a deployment", secrets.all)
     }
 
     /// The settings of a service.

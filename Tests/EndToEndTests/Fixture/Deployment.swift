@@ -134,12 +134,15 @@ final class Deployment: Sendable {
     private static let remaining = Mutex<[Deployment]>([])
 
     private static func removeAll() {
+        let all = remaining.withLock { $0 }
+        for deployment in all { deployment.keepMetrics() }
         ChildProcess.endAll()
-        for deployment in remaining.withLock({ $0 }) { deployment.remove() }
+        for deployment in all { deployment.remove() }
     }
 
     /// Stops everything and removes virtual host, database and folder; logs stay.
     func remove() {
+        keepMetrics()
         for service in Service.allCases.reversed() { _ = stop(service) }
         _ = try? Command.capture(platform.controlScript, ["delete_vhost", virtualHost])
         if var connection = try? platform.connect() {
@@ -147,6 +150,17 @@ final class Deployment: Sendable {
         }
         _ = try? Command.capture("/bin/rm", ["-rf", folder])
         Self.remaining.withLock { all in all.removeAll { $0 === self } }
+    }
+
+    /// Keeps what the running services tell on /metrics beside their logs, to be searched for secrets like these.
+    private func keepMetrics() {
+        guard var client = try? HTTPClient.open() else { return }
+        for service in Service.purser where process(service).map({ $0.ended == nil }) ?? false {
+            let url = "http://127.0.0.1:\(port(service.rawValue + ".metrics"))/metrics"
+            guard let answer = try? client.send(HTTPClientRequest("GET", url)) else { continue }
+            try? TextFiles.append(
+                [String(decoding: answer.body, as: UTF8.self)], to: "\(logs)/\(service.rawValue).metrics")
+        }
     }
 
     // MARK: - Its processes
@@ -184,7 +198,7 @@ final class Deployment: Sendable {
     }
 
     /// Polls `/readyz`; fails at once if the process ended.
-    func waitUntilReady(_ service: Service, within limit: Duration = .seconds(30)) throws {
+    func waitUntilReady(_ service: Service, within limit: Duration = .seconds(90)) throws {
         var client = try HTTPClient.open()
         let port = service == .simulator ? port("simulator") : port(service.rawValue + ".metrics")
         let url = "http://127.0.0.1:\(port)/readyz"

@@ -48,11 +48,16 @@ struct Platform: Sendable {
         try Self.script(script, command, state)
     }
 
-    /// Stops an own pair and removes it.
+    /// Stops an own pair and removes it; its logs join those of the run, its passwords what they are searched for.
     func stop() throws {
         guard isOwn else { return }
         try run("broker", "stop")
         try run("database", "stop")
+        let secrets = try Command.run("/usr/bin/find", [state + "/secrets", "-type", "f"]).split(separator: "\n")
+        Canaries.register(
+            "a password of the services", secrets.map { TextFiles.read(String($0)).filter { $0 != "\n" } })
+        let logs = try Places.logFolder("own-" + String(state.split(separator: "/").last ?? ""))
+        _ = try Command.capture("/bin/cp", ["-r", state + "/logs/.", logs])
         _ = try Command.capture("/bin/rm", ["-rf", state])
     }
 

@@ -95,6 +95,9 @@ import Testing
                     request.url = deployment.gateway + request.url
                     request.headers.append(("Authorization", "Bearer " + (place.isServer ? server : login)))
                     let response = try client.send(request)
+                    if response.status >= 400 {
+                        Canaries.keep(String(decoding: response.body, as: UTF8.self), in: "refusals")
+                    }
                     #expect(
                         place.statuses.contains(response.status),
                         "\(place.name) of \(text.prefix(30)): \(response.status)")
