@@ -30,6 +30,8 @@ public struct Publisher: ~Copyable {
 
     private var link: Link
     private var ledger = ConfirmLedger()
+    /// What `begin` wrote and `finish` has not settled yet.
+    private var round: PublishRound?
     /// What happened so far on this connection.
     public private(set) var statistics = Statistics()
 
@@ -60,9 +62,26 @@ public struct Publisher: ~Copyable {
         _ messages: [OutgoingMessage], patience: Duration? = nil, whileWaiting: () throws(AMQPError) -> Void = {},
         whileBlocked: () -> Void = {}
     ) throws(AMQPError) -> [PublishOutcome] {
-        guard !messages.isEmpty else { return [] }
-        var round = PublishRound(messages, patience: patience)
+        try begin(messages, patience: patience)
+        return try finish(whileWaiting: whileWaiting, whileBlocked: whileBlocked)
+    }
+
+    /// Writes as much of `messages` as the window takes, without waiting for confirms: the owner can do something else
+    /// until ``finish(whileWaiting:whileBlocked:)``. One round at a time: of one that is open the outcomes are lost.
+    public mutating func begin(_ messages: [OutgoingMessage], patience: Duration? = nil) throws(AMQPError) {
+        if round != nil { _ = try finish() }
+        guard !messages.isEmpty else { return }
+        var begun = PublishRound(messages, patience: patience)
         statistics.rounds += 1
+        _ = try write(&begun)
+        round = begun
+    }
+
+    /// Waits for what ``begin(_:patience:)`` began; see ``publish(_:patience:whileWaiting:whileBlocked:)``.
+    public mutating func finish(
+        whileWaiting: () throws(AMQPError) -> Void = {}, whileBlocked: () -> Void = {}
+    ) throws(AMQPError) -> [PublishOutcome] {
+        guard var round = round.take() else { return [] }
         // Whatever is unsettled at the end belongs to nobody: its confirm is only counted.
         defer { ledger.forgetTokens() }
         var nextCall = ContinuousClock.now.advanced(by: Self.waitingInterval)
@@ -85,7 +104,9 @@ public struct Publisher: ~Copyable {
     /// Reads what has arrived and sends a heartbeat if one is due, without waiting. To be called at least every half
     /// heartbeat (5 s) by an owner that has nothing to publish; refreshes `isBlocked`.
     public mutating func serveHeartbeat() throws(AMQPError) {
-        while let event = try link.next(within: .zero) { _ = try settlements(of: event) }
+        while let event = try link.next(within: .zero) {
+            for settlement in try settlements(of: event) { round?.settle(settlement) }
+        }
     }
 
     /// Ends the connection. Takes 1 s at most.

@@ -2,9 +2,9 @@ public import Messages
 
 /// The places of a lane's iteration at which a process may die. The crash-point suite stops at each of them.
 public enum CrashPoint: String, Sendable, CaseIterable {
-    /// State and facts are written, the transaction is open.
+    /// Everything is decided, the transaction is open; what is left to write travels with COMMIT.
     case beforeCommit = "before_commit"
-    /// The transaction is committed, nothing is published.
+    /// The transaction is committed, nothing of it is published; what was published before may await its confirms.
     case afterCommit = "after_commit"
     /// Replies and facts are confirmed, nothing is acknowledged.
     case afterPublish = "after_publish"

@@ -40,30 +40,60 @@ struct FactStore {
         var unannounced: Int64?
     }
 
+    /// What the end of a transaction writes, and what its rows then mean.
+    struct Saving {
+        /// To be sent last, or with COMMIT.
+        fileprivate(set) var statements: [Statement] = []
+        fileprivate let facts: [Fact]
+        fileprivate let recalls: Bool
+    }
+
     /// Stores new facts, recalls those of messages that have been here before, and retires what is published.
     ///
     /// - Parameter recalling: messages that may have left facts earlier (redelivered, or without new facts).
+    func saving(_ facts: [Fact], recalling causes: [MessageID], retiring published: [Int64]) -> Saving {
+        var saving = Saving(facts: facts, recalls: !causes.isEmpty)
+        if !facts.isEmpty {
+            saving.statements.append(Statement(insert, Self.values(of: facts)))
+            saving.statements.append(Statement(announce, [Self.uuids(facts.map(\.id))]))
+        }
+        if !published.isEmpty {
+            saving.statements.append(Statement(retire, [.int8Array(published.map { $0 })]))
+        }
+        if !causes.isEmpty { saving.statements.append(Statement(recall, [Self.uuids(causes)])) }
+        return saving
+    }
+
+    /// Reads the rows of a saving.
+    ///
+    /// - Parameter query: asks once more, for the stored copies of facts that were there already: they were decided
+    ///   before, and what is published is what is stored. Facts never change, so this may come after the commit.
+    func saved(
+        _ saving: Saving, _ rows: [Rows], query: (Statement) throws(PostgresError) -> Rows
+    ) throws -> Saved {
+        var saved = Saved()
+        for fact in saving.facts { saved.facts[fact.cause, default: []].append(fact) }
+        if !saving.facts.isEmpty {
+            saved.unannounced = try rows[1].first?.int8("id")
+            if rows[0].count < saving.facts.count {
+                saved.facts = [:]
+                let stored = try query(Statement(recallByID, [Self.uuids(saving.facts.map(\.id))]))
+                try merge(stored, into: &saved)
+            }
+        }
+        if saving.recalls, let recalled = rows.last { try merge(recalled, into: &saved) }
+        return saved
+    }
+
+    /// The same inside a transaction that stays open.
     func save(
         _ facts: [Fact], recalling causes: [MessageID], retiring published: [Int64], in transaction: inout Transaction
     ) throws -> Saved {
-        var statements: [Statement] = []
-        if !facts.isEmpty {
-            statements.append(Statement(insert, Self.values(of: facts)))
-            statements.append(Statement(announce, [Self.uuids(facts.map(\.id))]))
+        let saving = saving(facts, recalling: causes, retiring: published)
+        let rows = try transaction.pipeline(saving.statements)
+        return try saved(saving, rows) { statement throws(PostgresError) in
+            try transaction.query(statement.sql, statement.values)
         }
-        if !published.isEmpty { statements.append(Statement(retire, [.int8Array(published.map { $0 })])) }
-        if !causes.isEmpty { statements.append(Statement(recall, [Self.uuids(causes)])) }
-        guard !statements.isEmpty else { return Saved() }
-        let results = try transaction.pipeline(statements)
-        var saved = Saved()
-        for fact in facts { saved.facts[fact.cause, default: []].append(fact) }
-        if !facts.isEmpty {
-            saved.unannounced = try results[1].first?.int8("id")
-            // A fact that was there already has this cause; what is published is what is stored.
-            if results[0].count < facts.count { try replaceByStored(&saved, facts, in: &transaction) }
-        }
-        if !causes.isEmpty, let rows = results.last { try merge(rows, into: &saved) }
-        return saved
     }
 
     /// Retires rows outside of any batch.
@@ -85,12 +115,6 @@ struct FactStore {
         }
         let facts = try transaction.query(recallByID, [.uuidArray(wanted)])
         return (identifiers, try facts.map(Self.fact))
-    }
-
-    private func replaceByStored(_ saved: inout Saved, _ facts: [Fact], in transaction: inout Transaction) throws {
-        let rows = try transaction.query(recallByID, [Self.uuids(facts.map(\.id))])
-        saved.facts = [:]
-        try merge(rows, into: &saved)
     }
 
     private func merge(_ rows: Rows, into saved: inout Saved) throws {

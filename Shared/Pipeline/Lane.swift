@@ -10,6 +10,8 @@ import Synchronization
 ///     take what has arrived ─▶ one transaction { load ─▶ decide ─▶ save state and facts }
 ///         ─▶ publish replies and facts, wait for confirms ─▶ acknowledge the batch
 ///
+/// While the confirms of one batch are on their way, the next one is taken and committed; batches end in order.
+///
 /// A message is acknowledged only after its consequences are committed and confirmed. Whatever breaks before that, the
 /// broker delivers it again and the handler finds what it left. Lanes share nothing; start more to scale.
 ///

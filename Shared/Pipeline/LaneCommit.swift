@@ -60,17 +60,21 @@ extension LaneSession {
         _ batch: [Incoming], by handler: inout any Handler, on database: inout Connection, _ store: FactStore,
         _ retiring: [Int64], _ probe: any LaneProbe, renewsPlans: Bool = false, handled: (Duration) -> Void = { _ in }
     ) throws -> LaneBatch {
-        try database.transaction { transaction in
+        let (decided, rows) = try database.transaction(endingWith: { transaction in
             if renewsPlans { transaction.enqueue(PlanRenewal.statement) }
             let began = ContinuousClock.now
             let outcomes = try handler.handle(batch, in: &transaction)
             handled(began.duration(to: .now))
             guard outcomes.count == batch.count else { throw HandlerMistake.outcomeCount }
             let (facts, recalling) = LaneBatch.facts(of: outcomes, on: batch)
-            let saved = try store.save(facts, recalling: recalling, retiring: retiring, in: &transaction)
+            let saving = store.saving(facts, recalling: recalling, retiring: retiring)
             try probe.reached(.beforeCommit, batch: batch.map(\.header.id))
-            return LaneBatch(batch, outcomes, saved)
+            return ((outcomes: outcomes, saving: saving), last: saving.statements)
+        })
+        let saved = try store.saved(decided.saving, rows) { statement throws(PostgresError) in
+            try database.query(statement.sql, statement.values)
         }
+        return LaneBatch(batch, decided.outcomes, saved)
     }
 
     private mutating func singleOut(_ batch: [Incoming], _ reason: String) throws -> LaneBatch {
@@ -80,8 +84,10 @@ extension LaneSession {
         return result
     }
 
-    /// Waits with the heartbeats of both broker connections kept.
+    /// Waits with the heartbeats of both broker connections kept. What was told before is ended first: it must not wait
+    /// for the database.
     private mutating func pause(_ duration: Duration) throws {
+        try endTold()
         if stop.wait(for: duration) { throw LaneStopped() }
         try consumer.serveHeartbeat()
         try publisher.serveHeartbeat()

@@ -15,6 +15,9 @@ public struct LaneConfiguration: Sendable {
     /// Deliveries in hand at most. 64: lanes × prefetch × 64 KiB bodies bounds memory, and batches of 64 reach nine
     /// tenths of the best measured throughput.
     public var prefetch = 64
+    /// Messages a transaction at most: half of what is in hand, so that the broker has the next batch delivered while
+    /// one awaits its confirms.
+    var batchLimit: Int { max(1, prefetch / 2) }
     /// How long a committed batch may stay unannounced before any lane publishes its facts (seconds).
     public var sweepAfterSeconds: Int64 = 15
     /// How often a lane looks for such batches.

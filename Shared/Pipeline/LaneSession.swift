@@ -19,6 +19,11 @@ struct LaneSession: ~Copyable {
     var publisher: Publisher
     var database: Connection
     var plans = PlanRenewal()
+    /// The batch that is committed and sent off but not confirmed yet: the broker works on it while the next one is in
+    /// the database.
+    var told: Told?
+    /// Its messages.
+    private var sent: [OutgoingMessage] = []
     /// Rows of `unannounced` whose facts are published; retired with the next batch or after a second of idleness.
     var published: [Int64] = []
     /// Whether the window is still 1 because only redelivered messages have come so far: one message that kills the
@@ -54,21 +59,32 @@ struct LaneSession: ~Copyable {
     mutating func serve() throws {
         while !stop.isStopped {
             // 200 ms bounds how long a stop waits; the first message ends the wait at once.
-            let deliveries = try consumer.receive(max: configuration.prefetch, wait: .milliseconds(200))
-            if deliveries.isEmpty {
-                try idle()
+            let patience: Duration = told == nil ? .milliseconds(200) : .zero
+            let deliveries = try consumer.receive(max: configuration.batchLimit, wait: patience)
+            guard !deliveries.isEmpty else {
+                if told == nil { try idle() } else { try endTold() }
                 continue
             }
             let began = ContinuousClock.now
-            try handle(take(deliveries))
-            instruments.batchSeconds.observe(began.duration(to: .now))
+            let taken = take(deliveries)
+            let committed = try tell(taken) { try $0.endTold() }
+            told = Told(taken: taken, committed: committed, began: began)
             lastWork = .now
             if isSlowStart, deliveries.contains(where: { !$0.isRedelivered }) {
                 isSlowStart = false
+                try endTold()
                 try consumer.consumeAnew(prefetch: configuration.prefetch)
             }
             try sweepIfDue()
         }
+        try endTold()
+    }
+
+    /// Ends the batch that is under way, if there is one.
+    mutating func endTold() throws {
+        guard let ended = told.take() else { return }
+        try end(ended.taken, ended.committed)
+        instruments.batchSeconds.observe(ended.began.duration(to: .now))
     }
 
     /// A kind end: no more deliveries, what is published is retired. A crash here would be as safe.
@@ -111,13 +127,19 @@ struct LaneSession: ~Copyable {
         return Taken(deliveries: deliveries, triaged: triaged, batch: triaged.compactMap { try? $0.get() })
     }
 
-    /// Publishes and waits until the broker has it: a return (no queue takes it) means a binding is missing, so the lane
-    /// is not ready and tries again until an operator mends the topology.
+    /// Publishes and waits until the broker has it.
     private mutating func publish(_ messages: [OutgoingMessage]) throws {
+        try publisher.begin(messages)
+        try awaitConfirms(of: messages)
+    }
+
+    /// Waits until the broker has `messages`, which are begun: a return (no queue takes it) means a binding is missing,
+    /// so the lane is not ready and tries again until an operator mends the topology.
+    private mutating func awaitConfirms(of messages: [OutgoingMessage]) throws {
         var left = messages
         var backoff = Backoff()
         while !left.isEmpty {
-            let outcomes = try Self.publish(left, by: &publisher, keeping: &consumer)
+            let outcomes = try Self.finish(&publisher, keeping: &consumer)
             left = zip(left, outcomes).compactMap { message, outcome in
                 if case .returned = outcome { message } else { nil }
             }
@@ -131,14 +153,15 @@ struct LaneSession: ~Copyable {
             setReady(false)
             if stop.wait(for: backoff.next()) { throw LaneStopped() }
             try consumer.serveHeartbeat()
+            try publisher.begin(left)
         }
         setReady(true)
     }
 
-    private static func publish(
-        _ messages: [OutgoingMessage], by publisher: inout Publisher, keeping consumer: inout Consumer
+    private static func finish(
+        _ publisher: inout Publisher, keeping consumer: inout Consumer
     ) throws -> [PublishOutcome] {
-        try publisher.publish(messages) { () throws(AMQPError) in try consumer.serveHeartbeat() }
+        try publisher.finish { () throws(AMQPError) in try consumer.serveHeartbeat() }
     }
 }
 
@@ -156,13 +179,27 @@ extension LaneSession: LaneSteps {
         taken.batch.isEmpty ? LaneBatch() : try commit(taken.batch)
     }
 
-    mutating func publish(_ taken: Taken, _ committed: LaneBatch) throws {
+    /// A batch that is sent off.
+    struct Told {
+        let taken: Taken
+        let committed: LaneBatch
+        /// When it was taken.
+        let began: ContinuousClock.Instant
+    }
+
+    mutating func send(_ taken: Taken, _ committed: LaneBatch) throws {
         let now = WallClock.milliseconds
         let refusals = zip(taken.deliveries, taken.triaged).compactMap { delivery, triage -> OutgoingMessage? in
             guard case .failure(let malformed) = triage else { return nil }
             return Envelope.refusal(malformed, of: delivery, service: configuration.service, occurredAt: now)
         }
-        try publish(refusals + committed.messages(service: configuration.service, now: now))
+        sent = refusals + committed.messages(service: configuration.service, now: now)
+        try publisher.begin(sent)
+    }
+
+    mutating func confirm(_ taken: Taken, _ committed: LaneBatch) throws {
+        try awaitConfirms(of: sent)
+        sent = []
     }
 
     mutating func forward(_ taken: Taken, _ committed: LaneBatch) throws {
@@ -191,6 +228,7 @@ extension LaneSession {
     private mutating func sweepIfDue() throws {
         guard case .work = configuration.queue.durability, ContinuousClock.now >= nextSweep else { return }
         nextSweep = ContinuousClock.now + configuration.sweepInterval * Double.random(in: 0.8...1.2)
+        try endTold()
         let (store, seconds) = (store, configuration.sweepAfterSeconds)
         // A database that is away now is tried again at the next turn, on a new connection.
         guard let stale = try? database.transaction({ try store.staleBatches(afterSeconds: seconds, in: &$0) })

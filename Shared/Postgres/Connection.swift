@@ -54,12 +54,20 @@ public struct Connection: ~Copyable {
     /// transaction even if the body ignores it (there are no savepoints).
     /// - Throws: what the body throws, or a `PostgresError`; `ambiguousCommit` if the connection broke during COMMIT.
     public mutating func transaction<Result>(_ body: (inout Transaction) throws -> Result) throws -> Result {
+        try transaction(endingWith: { (try body(&$0), []) }).result
+    }
+
+    /// Like ``transaction(_:)``, but the body also gives the last statements, which travel with COMMIT in one round trip.
+    /// - Returns: what the body gave, and the rows of the last statements: they are read only once everything is
+    ///   committed.
+    public mutating func transaction<Result>(
+        endingWith body: (inout Transaction) throws -> (Result, last: [Statement])
+    ) throws -> (result: Result, rows: [Rows]) {
         var transaction = Transaction(connection: self)
-        let outcome: Swift.Result<Result, any Error>
+        let outcome: Swift.Result<(result: Result, rows: [Rows]), any Error>
         do {
-            let result = try body(&transaction)
-            try transaction.commit()
-            outcome = .success(result)
+            let (result, last) = try body(&transaction)
+            outcome = .success((result, try transaction.commit(with: last)))
         } catch {
             transaction.rollBack()
             outcome = .failure(error)

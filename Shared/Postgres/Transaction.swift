@@ -58,13 +58,13 @@ public struct Transaction: ~Copyable {
         }
     }
 
-    /// Commits. Sends nothing if nothing was done.
-    mutating func commit() throws(PostgresError) {
+    /// Sends `last` and commits, in one round trip; gives the rows of `last`. Sends nothing if nothing was done.
+    mutating func commit(with last: [Statement]) throws(PostgresError) -> [Rows] {
         if let failure { throw failure }
-        guard hasBegun || pending.count > 1 else { return }
+        guard hasBegun || pending.count > 1 || !last.isEmpty else { return [] }
         let early = pending
         pending = []
-        _ = try connection.commit(after: early)
+        return Array(try connection.commit(after: early + last).suffix(last.count))
     }
 
     /// Rolls back what is open on the server, if anything is.

@@ -39,9 +39,10 @@ struct GrantingDatabase: Sendable {
         }
     }
 
-    /// A connection like a lane's.
+    /// A connection like a lane's; but where a lane tries again after 2 s of waiting for a lock, this one is patient.
     func open() throws -> Session {
-        Session(connection: try database.open(role: "purser_granting", parameters: Connection.plansByIndex))
+        let parameters = Connection.plansByIndex.merging(["lock_timeout": "60s", "statement_timeout": "60s"]) { $1 }
+        return Session(connection: try database.open(role: "purser_granting", parameters: parameters))
     }
 
     func importing(_ definition: CatalogDefinition, version: Int64, id: MessageID? = nil) throws -> Incoming {

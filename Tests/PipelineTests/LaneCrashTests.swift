@@ -2,6 +2,7 @@ import AMQP
 import Messages
 import Observability
 import Runtime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -56,6 +57,22 @@ import Testing
             let parked = try fixture.drain(fixture.queue.parkedName).compactMap(\.properties.messageID)
             let retried = try fixture.drain("retry.5s").compactMap(\.properties.messageID)
             #expect(Set(parked).count == 2 && Set(retried).count == 2)
+        }
+    }
+
+    @Test func `a lane that dies with one batch unconfirmed and the next committed loses neither`() async throws {
+        let fixture = try await LaneFixture.make("overlap")
+        try await onThread {
+            let ids = try fixture.publish((1...200).map(String.init))
+            var configuration = fixture.configuration()
+            // Batches of 4, so that there are many.
+            configuration.prefetch = 8
+            let crash = CrashBetween()
+            let stop = StopSignal()
+            let lane = fixture.lane(configuration, stop: stop, probe: crash)
+            #expect(lane.join(for: .seconds(20)) && crash.isDone)
+            try fixture.run { try fixture.counted().tally == 200 && fixture.depth(fixture.queue.name) == 0 }
+            try expectExactlyOnce(fixture, ids)
         }
     }
 
@@ -175,5 +192,26 @@ import Testing
             let announced = try fixture.drain(fixture.observer)
             #expect(Set(announced.compactMap(\.properties.messageID)).count == Int(done))
         }
+    }
+}
+
+/// Crashes the lane the first time a batch is committed while the one before is not acknowledged yet.
+private final class CrashBetween: LaneProbe {
+    private let state = Mutex((open: 0, isDone: false))
+
+    var isDone: Bool { state.withLock { $0.isDone } }
+
+    func reached(_ point: CrashPoint, batch: [MessageID]) throws {
+        let crashes = state.withLock { state in
+            switch point {
+            case .afterCommit: state.open += 1
+            case .beforeAck: state.open -= 1
+            case .beforeCommit, .afterPublish: break
+            }
+            guard state.open == 2, !state.isDone else { return false }
+            state.isDone = true
+            return true
+        }
+        if crashes { throw SimulatedCrash(at: point) }
     }
 }

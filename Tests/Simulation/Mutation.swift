@@ -14,6 +14,8 @@ enum Mutation: String, CaseIterable, Sendable {
     case acknowledgedBeforePublish
     /// The batch is acknowledged, then committed.
     case acknowledgedBeforeCommit
+    /// A batch is ended while the one before it is not told yet: its acknowledgement covers both.
+    case laterBatchEndedFirst
     /// A commit whose reply was lost is taken for failed: its messages are parked.
     case ambiguousCommitTakenForFailed
     /// A commit whose reply was lost is taken for done.

@@ -18,13 +18,12 @@ extension World {
         case .consumerLost:
             if !lane.isConsumerLost { loseConsumer(lane) }
         case .publisherLost:
-            guard lane.publishing != nil else { return }
-            if case .sweeping = lane.state { lane.publishing = nil }
+            guard lane.swept ?? lane.told?.publishing ?? lane.current?.publishing != nil else { return }
             lane.close(after: 100)
         case .stall: lane.stalledUntil = now + Int64(dice.roll(30_000))
         case .databaseAway:
             databaseAwayUntil = now + Int64(dice.roll(20_000))
-            for other in lanes where other.attempt != nil { loseDatabase(other, &dice) }
+            for other in lanes where other.current?.attempt != nil { loseDatabase(other, &dice) }
         case .brokerAway:
             brokerAwayUntil = now + Int64(dice.roll(20_000))
             for other in lanes { other.close(after: 100) }
@@ -45,13 +44,13 @@ extension World {
 
     /// The lane waits and tries again; what the server makes of its transaction is another matter.
     private func loseDatabase(_ lane: SimulatedLane, _ dice: inout Dice) {
-        guard let attempt = lane.attempt else { return }
-        abandon(attempt, lane.taken)
+        guard let batch = lane.current, let attempt = batch.attempt else { return }
+        abandon(attempt, batch.taken)
         guard attempt.phase == .committing else {
             _ = lane.databaseLost()
             return
         }
-        lane.guess(attempt)
+        lane.guess(attempt, batch)
     }
 
     /// A transaction whose client is gone: rolled back at once or later; a COMMIT that was sent may still come through.

@@ -25,16 +25,18 @@ struct Publishing {
 
 extension SimulatedLane {
     /// One message further, or the confirms of all. True when the broker has everything.
-    func publish() -> Bool {
-        guard var round = publishing else { return true }
+    func publish(_ publishing: inout Publishing?) -> Bool {
+        guard let round = publishing else { return true }
+        guard round.index < round.messages.count else { return confirm(&publishing) }
+        write(&publishing)
+        return false
+    }
+
+    /// Writes the next message. False when all are written.
+    @discardableResult
+    func write(_ publishing: inout Publishing?) -> Bool {
+        guard var round = publishing, round.index < round.messages.count else { return false }
         publishing = nil
-        guard round.index < round.messages.count else {
-            world.confirmed(world.plan.mutation == .returnsIgnored ? round.messages : round.stored)
-            if round.returned.isEmpty || world.plan.mutation == .returnsIgnored { return true }
-            publishing = Publishing(round.returned)
-            stalledUntil = world.now + 200
-            return false
-        }
         let message = round.messages[round.index]
         switch world.route(message) {
         case .stored:
@@ -47,28 +49,39 @@ extension SimulatedLane {
         case .rejected: round.messages.append(round.messages.remove(at: round.index))
         }
         publishing = round
+        return true
+    }
+
+    /// The confirms of all. What came back is to be written again.
+    private func confirm(_ publishing: inout Publishing?) -> Bool {
+        guard let round = publishing else { return true }
+        let ignoresReturns = world.plan.mutation == .returnsIgnored
+        world.confirmed(ignoresReturns ? round.messages : round.stored)
+        if round.returned.isEmpty || ignoresReturns { return true }
+        publishing = Publishing(round.returned)
+        stalledUntil = world.now + 200
         return false
     }
 
-    func outgoing(_ committed: LaneBatch) -> [Publishing.Outgoing] {
+    func outgoing(_ batch: BatchInHand, _ committed: LaneBatch) -> [Publishing.Outgoing] {
         guard queue == .submitted else {
             return committed.messages(service: "granting", now: world.now).map { .message($0) }
         }
-        return zip(taken, committed.entries).compactMap { copy, entry in
+        return zip(batch.taken, committed.entries).compactMap { copy, entry in
             guard case .done = entry.outcome else { return nil }
             return world.verified(copy.letter).map { .letter($0, .purchases) }
         }
     }
 
     /// The feeder's decision: genuine, or, when its clock or Apple is out, to be asked again.
-    func verify() -> LaneBatch {
-        let outcomes = taken.map { copy in
+    func verify(_ batch: BatchInHand) -> LaneBatch {
+        let outcomes = batch.taken.map { copy in
             copy.letter.header.attempt == 0 && world.plan.feederRetries && world.dice.chance(20)
                 ? Outcome.retry(after: RetryPolicy.delay(attempt: 0), reason: "outage", isOutage: true, reply: nil)
                 : Outcome.done(facts: [], reply: nil)
         }
-        let batch = LaneBatch(incoming, outcomes, FactStore.Saved())
-        committed = batch
-        return batch
+        let committed = LaneBatch(batch.incoming, outcomes, FactStore.Saved())
+        batch.committed = committed
+        return committed
     }
 }

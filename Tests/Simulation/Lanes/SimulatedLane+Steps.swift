@@ -5,37 +5,43 @@ import Messages
 
 /// The steps, each resumed until it is done; what is done already says so at once.
 extension SimulatedLane: LaneSteps {
-    func commit(_ taken: [Copy]) throws -> LaneBatch {
-        if let committed { return committed }
-        if queue == .submitted { return verify() }
+    func commit(_ batch: BatchInHand) throws -> LaneBatch {
+        if let committed = batch.committed { return committed }
+        if queue == .submitted { return verify(batch) }
         guard world.isDatabaseUp else { throw databaseLost() }
-        var attempt = self.attempt ?? Attempt(transaction: world.database.begin())
-        self.attempt = nil  // one owner, or every change would copy what was found so far
-        defer { if self.committed == nil, case .working = state { self.attempt = attempt } }
+        var attempt = batch.attempt ?? Attempt(transaction: world.database.begin())
+        batch.attempt = nil  // one owner, or every change would copy what was found so far
+        defer { if batch.committed == nil, case .working = state { batch.attempt = attempt } }
         switch attempt.phase {
-        case .handling: try handleFurther(&attempt)
-        case .facts where world.plan.mutation == .factsAfterCommit && !attempt.isSecond: commitInTwo(&attempt)
+        case .handling: try handleFurther(&attempt, batch)
+        case .facts where world.plan.mutation == .factsAfterCommit && !attempt.isSecond: commitInTwo(&attempt, batch)
         case .facts, .announcing, .retiring, .recalling:
             attempt.runFactStatement(on: world.database, retiring: published)
         case .ready: attempt.phase = .committing
         case .committing:
-            world.apply(attempt, taken)
-            return done(attempt)
+            world.apply(attempt, batch.taken)
+            return done(attempt, batch)
         }
         throw Unfinished()
     }
 
-    func publish(_ taken: [Copy], _ committed: LaneBatch) throws {
-        guard stage < 1 else { return }
-        if publishing == nil { publishing = Publishing(outgoing(committed)) }
-        guard publish() else { throw Unfinished() }
-        publishing = nil
-        stage = 1
+    func send(_ batch: BatchInHand, _ committed: LaneBatch) throws {
+        guard batch.stage < 1 else { return }
+        if batch.publishing == nil { batch.publishing = Publishing(outgoing(batch, committed)) }
+        if write(&batch.publishing) { throw Unfinished() }
+        batch.stage = 1
     }
 
-    func forward(_ taken: [Copy], _ committed: LaneBatch) throws {
-        guard stage < 2 else { return }
-        for (copy, entry) in zip(taken, committed.entries) {
+    func confirm(_ batch: BatchInHand, _ committed: LaneBatch) throws {
+        guard batch.stage < 2 else { return }
+        guard publish(&batch.publishing) else { throw Unfinished() }
+        batch.publishing = nil
+        batch.stage = 2
+    }
+
+    func forward(_ batch: BatchInHand, _ committed: LaneBatch) throws {
+        guard batch.stage < 3 else { return }
+        for (copy, entry) in zip(batch.taken, committed.entries) {
             switch entry.outcome {
             case .done: continue
             case .park: world.park(copy)
@@ -51,42 +57,41 @@ extension SimulatedLane: LaneSteps {
                 world.broker.delay(letter, in: queue, until: world.now + Int64(delay.milliseconds))
             }
         }
-        stage = 2
+        batch.stage = 3
         throw Unfinished()
     }
 
+    /// Between two turns the lane may note the same rows twice; retiring them twice is nothing.
     func note(_ committed: LaneBatch) {
-        guard stage < 3 else { return }
-        published += committed.unannounced
-        stage = 3
+        published += committed.unannounced.filter { !published.contains($0) }
     }
 
-    func acknowledge(_ taken: [Copy]) throws {
-        guard stage < 4 else { return }
+    func acknowledge(_ batch: BatchInHand) throws {
+        guard batch.stage < 4 else { return }
         guard !isConsumerLost else { throw BrokerLost() }
         let upTo =
-            world.plan.mutation == .acknowledgesEverythingDelivered ? hands.last?.tag : taken.last?.tag
+            world.plan.mutation == .acknowledgesEverythingDelivered ? hands.last?.tag : batch.taken.last?.tag
         guard let upTo else { return }
         for copy in hands where copy.tag <= upTo { world.acknowledged(copy, by: self) }
         hands.removeAll { $0.tag <= upTo }
-        stage = 4
+        batch.stage = 4
     }
 
-    func reached(_ point: CrashPoint, _ taken: [Copy]) {}
+    func reached(_ point: CrashPoint, _ batch: BatchInHand) {}
 
     // MARK: - Inside the transaction
 
     /// Runs the handler until it asks, or one statement of what it asked.
-    private func handleFurther(_ attempt: inout Attempt) throws {
+    private func handleFurther(_ attempt: inout Attempt, _ batch: BatchInHand) throws {
         guard !attempt.isAsking else { return attempt.runStatement(on: world.database) }
         if let outcomes = attempt.outcomes {
-            (attempt.facts, attempt.recalling) = LaneBatch.facts(of: outcomes, on: incoming)
+            (attempt.facts, attempt.recalling) = LaneBatch.facts(of: outcomes, on: batch.incoming)
             attempt.phase = .facts
             return
         }
         var tables = ModelTables(answers: attempt.answers)
         do {
-            attempt.outcomes = try decide(&tables)
+            attempt.outcomes = try decide(batch, &tables)
         } catch is ModelTables.Asked {
             attempt.queries = inOrder(tables.queries)
         }
@@ -95,12 +100,13 @@ extension SimulatedLane: LaneSteps {
 
     /// Runs the handler. What it remembers between batches is kept only when it comes to its end: each run begins with
     /// what it knew at the first.
-    private func decide(_ tables: inout ModelTables) throws -> [Outcome] {
+    private func decide(_ whole: BatchInHand, _ tables: inout ModelTables) throws -> [Outcome] {
         var (purchases, wallet, notifications) = (self.purchases, self.wallet, self.notifications)
-        let parts = world.plan.mutation == .foldBroken ? taken.indices.map { $0..<$0 + 1 } : [0..<taken.count]
+        let parts =
+            world.plan.mutation == .foldBroken ? whole.taken.indices.map { $0..<$0 + 1 } : [0..<whole.taken.count]
         let outcomes = try parts.flatMap { part in
-            let contents = taken[part].map(\.letter.content)
-            let batch = Array(incoming[part])
+            let contents = whole.taken[part].map(\.letter.content)
+            let batch = Array(whole.incoming[part])
             switch queue {
             case .purchases: return try purchases.grant(contents.map(\.purchase), of: batch, in: &tables)
             case .wallet:
@@ -127,61 +133,82 @@ extension SimulatedLane: LaneSteps {
     }
 
     /// Facts in a transaction of their own.
-    private func commitInTwo(_ attempt: inout Attempt) {
-        world.apply(attempt, taken)
+    private func commitInTwo(_ attempt: inout Attempt, _ batch: BatchInHand) {
+        world.apply(attempt, batch.taken)
         var second = Attempt(transaction: world.database.begin())
         (second.phase, second.isSecond) = (.facts, true)
         (second.outcomes, second.facts, second.recalling) = (attempt.outcomes, attempt.facts, attempt.recalling)
         attempt = second
     }
 
-    private func done(_ attempt: Attempt) -> LaneBatch {
-        let batch = LaneBatch(incoming, attempt.outcomes ?? [], attempt.saved)
-        committed = batch
-        self.attempt = nil
+    private func done(_ attempt: Attempt, _ batch: BatchInHand) -> LaneBatch {
+        let committed = LaneBatch(batch.incoming, attempt.outcomes ?? [], attempt.saved)
+        batch.committed = committed
+        batch.attempt = nil
         published = []
         world.trace { "\(self.name) commits" }
-        return batch
+        return committed
     }
 
     /// The database is gone: the batch waits, and is run anew.
     func databaseLost() -> Unfinished {
-        attempt = nil
+        current?.attempt = nil
         state = .paused(until: world.now + 50 + Int64(world.dice.roll(200)))
         return Unfinished()
     }
 
     /// What a lane must not do with a commit whose reply was lost.
-    func guess(_ attempt: Attempt) {
+    func guess(_ attempt: Attempt, _ batch: BatchInHand) {
         let mutation = world.plan.mutation
         guard mutation == .ambiguousCommitTakenForFailed || mutation == .ambiguousCommitTakenForDone else {
-            if mutation != .ambiguousCommitNotRecalled { incoming = incoming.map(\.again) }
+            if mutation != .ambiguousCommitNotRecalled { batch.incoming = batch.incoming.map(\.again) }
             _ = databaseLost()
             return
         }
         if mutation == .ambiguousCommitTakenForDone {
-            _ = done(attempt)
+            _ = done(attempt, batch)
         } else {
-            committed = LaneBatch(incoming, incoming.map { _ in .park(reason: "commit.failed") }, FactStore.Saved())
-            self.attempt = nil
+            let parked = batch.incoming.map { _ in Outcome.park(reason: "commit.failed") }
+            batch.committed = LaneBatch(batch.incoming, parked, FactStore.Saved())
+            batch.attempt = nil
         }
     }
 
     /// The mistakes about the order of steps.
-    func handleInWrongOrder() throws {
-        if world.plan.mutation == .acknowledgedBeforeCommit, stage < 4 {
-            try acknowledge(taken)
-            stage = 0
+    func workInWrongOrder(_ batch: BatchInHand) throws {
+        if world.plan.mutation == .acknowledgedBeforeCommit, batch.stage < 4 {
+            try acknowledge(batch)
+            batch.stage = 0
         }
-        let committed = try commit(taken)
-        if world.plan.mutation == .acknowledgedBeforePublish, !hands.isEmpty, hands[0].tag == taken.first?.tag {
-            try acknowledge(taken)
-            stage = 0
+        let committed = try commit(batch)
+        if world.plan.mutation == .acknowledgedBeforePublish, !hands.isEmpty, hands[0].tag == batch.taken.first?.tag {
+            try acknowledge(batch)
+            batch.stage = 0
             throw Unfinished()
         }
-        try publish(taken, committed)
-        try forward(taken, committed)
+        try send(batch, committed)
+        try confirm(batch, committed)
+        try forward(batch, committed)
         note(committed)
+        finishOutOfOrder(batch)
+    }
+
+    /// The mistake about the order of batches: an acknowledgement covers everything before it.
+    func workOutOfTurn(_ batch: BatchInHand) throws {
+        guard told != nil else {
+            _ = try commit(batch)
+            (told, current, state) = (batch, nil, .idle)
+            return
+        }
+        var steps = self
+        let committed = try steps.tell(batch)
+        try steps.end(batch, committed)
+        finishOutOfOrder(batch)
+    }
+
+    private func finishOutOfOrder(_ batch: BatchInHand) {
+        if batch.taken.contains(where: { !$0.isRedelivered }) { isSlowStart = false }
+        (current, lastWork, state) = (nil, world.now, .idle)
     }
 }
 

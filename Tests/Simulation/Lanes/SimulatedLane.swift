@@ -14,6 +14,8 @@ final class SimulatedLane {
         case idle
         /// Has a batch in hand.
         case working
+        /// Nothing more has come: ends the batch that was told.
+        case ending
         /// Waits for the database with its batch in hand, or for a binding.
         case paused(until: Int64)
         /// Its process or a broker connection is gone.
@@ -41,14 +43,12 @@ final class SimulatedLane {
     /// The broker has taken its messages back, but the lane does not know yet.
     var isConsumerLost = false
 
-    /// The batch.
-    var taken: [Copy] = []
-    var incoming: [Incoming] = []
-    var attempt: Attempt?
-    var committed: LaneBatch?
-    var publishing: Publishing?
-    /// Steps done of: publish, forward, note, acknowledge.
-    var stage = 0
+    /// The batch in the database.
+    var current: BatchInHand?
+    /// The batch that is committed and sent off, but not confirmed yet.
+    var told: BatchInHand?
+    /// What a sweep publishes.
+    var swept: Publishing?
 
     /// Rows of `unannounced` whose facts are published.
     var published: [Int64] = []
@@ -68,13 +68,14 @@ final class SimulatedLane {
         guard world.now >= stalledUntil else { return false }
         switch state {
         case .idle:
-            return !hands.isEmpty || world.broker.depth(queue) > 0 || isConsumerLost
+            return !hands.isEmpty || world.broker.depth(queue) > 0 || isConsumerLost || told != nil
                 || (!published.isEmpty && world.now > lastWork + 1_000) || world.now >= nextSweep
         case .working:
-            guard let transaction = attempt?.transaction else { return true }
+            guard let transaction = current?.attempt?.transaction else { return true }
             return !world.database.isWaiting(transaction)
-        case .paused(let until), .closed(let until): return world.now >= until
-        case .sweeping: return true
+        case .paused(let until): return told != nil || world.now >= until
+        case .closed(let until): return world.now >= until
+        case .sweeping, .ending: return true
         }
     }
 
@@ -84,14 +85,14 @@ final class SimulatedLane {
             switch state {
             case .idle: published.isEmpty ? nextSweep : min(nextSweep, lastWork + 1_001)
             case .paused(let until), .closed(let until): until
-            case .working, .sweeping: .max
+            case .working, .sweeping, .ending: stalledUntil > world.now ? stalledUntil : .max
             }
         return max(time, stalledUntil)
     }
 
     /// Whether it has nothing in hand.
     var isAtRest: Bool {
-        if case .idle = state { hands.isEmpty && published.isEmpty } else { false }
+        if case .idle = state { hands.isEmpty && told == nil && published.isEmpty } else { false }
     }
 
     /// One step: a statement, a message, a confirm, an acknowledgement.
@@ -99,10 +100,13 @@ final class SimulatedLane {
         switch state {
         case .closed: open()
         case .idle: isConsumerLost ? close(after: 50) : takeOrTidy()
+        // What was told before must not wait for the database.
+        case .paused where told != nil: go { try $0.endTold() }
         case .paused:
             guard world.isDatabaseUp else { return state = .paused(until: world.now + 500) }
             state = .working
-        case .working: work()
+        case .working: go { try $0.work() }
+        case .ending: go { try $0.endTold() }
         case .sweeping(let rows): sweep(rows)
         }
     }
@@ -120,9 +124,9 @@ final class SimulatedLane {
 
     /// Drops connections: the broker gives back, the database rolls back.
     func close(after delay: Int64) {
-        if let attempt { world.abandon(attempt, taken) }
+        if let current, let attempt = current.attempt { world.abandon(attempt, current.taken) }
         if !isConsumerLost { world.broker.takeBack(hands, to: queue) }
-        (hands, taken, attempt, committed, publishing, stage) = ([], [], nil, nil, nil, 0)
+        (hands, current, told, swept) = ([], nil, nil, nil)
         state = .closed(until: world.now + delay)
     }
 
@@ -133,11 +137,16 @@ final class SimulatedLane {
             nextTag += 1
             hands.append(copy)
         }
-        guard !hands.isEmpty else { return tidy() }
-        taken = Array(hands.prefix(1 + world.dice.roll(hands.count)))
-        incoming = taken.map { Incoming(header: $0.letter.header, body: [], isRedelivered: $0.isRedelivered) }
+        let waiting = hands.dropFirst(told?.taken.count ?? 0)
+        // It looks without waiting while something is told: what arrives a moment later comes too late.
+        guard !waiting.isEmpty, told == nil || world.dice.chance(80) else {
+            return told == nil ? tidy() : (state = .ending)
+        }
+        let limit = max(1, window / 2)
+        let batch = BatchInHand(Array(waiting.prefix(1 + world.dice.roll(min(limit, waiting.count)))))
+        current = batch
         state = .working
-        world.trace { "\(self.name) takes \(self.taken.map { self.world.label($0.letter) }.joined(separator: ", "))" }
+        world.trace { "\(self.name) takes \(batch.taken.map { self.world.label($0.letter) }.joined(separator: ", "))" }
     }
 
     /// What it has told is retired after a second, what others left is looked for every five.
@@ -151,13 +160,13 @@ final class SimulatedLane {
         let wanted = Set(stale.flatMap(\.facts))
         let facts = world.database.recall(for: 0) { wanted.contains($0.id) }
         world.trace { "\(self.name) sweeps \(facts.count) facts" }
-        publishing = Publishing(facts.map { .message(Envelope.fact($0, service: "granting", replyTo: nil)) })
+        swept = Publishing(facts.map { .message(Envelope.fact($0, service: "granting", replyTo: nil)) })
         state = .sweeping(rows: stale.map(\.id))
     }
 
     private func sweep(_ rows: [Int64]) {
-        guard publish() else { return }
-        publishing = nil
+        guard publish(&swept) else { return }
+        swept = nil
         published += rows
         state = .idle
         retire()
@@ -172,19 +181,37 @@ final class SimulatedLane {
         if isDone { published = [] } else { lastWork = world.now }
     }
 
-    private func work() {
+    /// Tells the batch in hand; it is ended later, together with or before the next one.
+    private func work() throws {
+        guard let current else { return state = .idle }
+        switch world.plan.mutation {
+        case .acknowledgedBeforePublish, .acknowledgedBeforeCommit: return try workInWrongOrder(current)
+        case .laterBatchEndedFirst: return try workOutOfTurn(current)
+        default: break
+        }
+        var steps = self
+        _ = try steps.tell(current) { try $0.endTold() }
+        told = current
+        self.current = nil
+        lastWork = world.now
+        state = isSlowStart ? .ending : .idle
+    }
+
+    /// Ends the batch that was told, if there is one.
+    func endTold() throws {
+        defer { if told == nil, case .ending = state { state = .idle } }
+        guard let told, let committed = told.committed else { return }
+        var steps = self
+        try steps.end(told, committed)
+        world.trace { "\(self.name) is done with a batch" }
+        if told.taken.contains(where: { !$0.isRedelivered }) { isSlowStart = false }
+        lastWork = world.now
+        self.told = nil
+    }
+
+    private func go(_ step: (SimulatedLane) throws -> Void) {
         do {
-            switch world.plan.mutation {
-            case .acknowledgedBeforePublish, .acknowledgedBeforeCommit: try handleInWrongOrder()
-            default:
-                var steps = self
-                try steps.handle(taken)
-            }
-            world.trace { "\(self.name) is done with its batch" }
-            if taken.contains(where: { !$0.isRedelivered }) { isSlowStart = false }
-            (taken, attempt, committed, publishing, stage) = ([], nil, nil, nil, 0)
-            lastWork = world.now
-            state = .idle
+            try step(self)
         } catch is Unfinished {
         } catch is BrokerLost {
             world.trace { "\(self.name) finds its broker connection gone" }

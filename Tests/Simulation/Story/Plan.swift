@@ -20,7 +20,7 @@ struct Plan {
         self.seed = seed
         self.mutation = mutation
         story = Story(seed: dice.next())
-        prefetch = [1, 2, 4, 8][dice.roll(4)]
+        prefetch = [1, 4, 8, 16][dice.roll(4)]
         burst = [1, 3, 12, 40][dice.roll(4)]
         lanes = 1 + dice.roll(2)
         reorders = dice.chance(60)
@@ -66,7 +66,7 @@ struct Fault {
 
     /// In what state of a lane.
     enum Moment: CaseIterable {
-        case any, inTransaction, committing, committed, publishing, published
+        case any, inTransaction, committing, committed, publishing, published, twoInHand
     }
 
     var kind: Kind
@@ -78,8 +78,9 @@ struct Fault {
 
     /// What by chance alone would be too rare: a lost reply to COMMIT, and death right after it.
     private static let favourites: [(Kind, Moment)] = [
-        (.databaseLost, .committing), (.crash, .committing), (.crash, .committed), (.crashAndPurge, .committed),
-        (.crash, .publishing), (.consumerLost, .inTransaction),
+        (.databaseLost, .committing), (.databaseLost, .committing), (.crash, .committing), (.crash, .committed),
+        (.crashAndPurge, .committed),
+        (.crash, .publishing), (.consumerLost, .inTransaction), (.crash, .twoInHand),
     ]
 
     init(_ dice: inout Dice, within turns: Int) {
@@ -92,13 +93,15 @@ struct Fault {
 
     /// Whether a lane is where this is to happen.
     func fits(_ lane: SimulatedLane) -> Bool {
+        let batch = lane.current ?? lane.told
         switch moment {
-        case .any: true
-        case .inTransaction: lane.attempt != nil
-        case .committing: lane.attempt?.phase == .committing
-        case .committed: lane.committed != nil && lane.stage == 0 && lane.publishing == nil
-        case .publishing: lane.publishing.map { $0.index > 0 } ?? false
-        case .published: lane.stage > 0 && lane.stage < 4
+        case .any: return true
+        case .inTransaction: return lane.current?.attempt != nil
+        case .committing: return lane.current?.attempt?.phase == .committing
+        case .committed: return batch.map { $0.committed != nil && $0.stage == 0 && $0.publishing == nil } ?? false
+        case .publishing: return batch?.publishing.map { $0.index > 0 } ?? false
+        case .published: return batch.map { $0.stage > 0 && $0.stage < 4 } ?? false
+        case .twoInHand: return lane.told != nil && lane.current?.attempt != nil
         }
     }
 }
