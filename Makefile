@@ -30,7 +30,7 @@ down:  ## stops it; what is stored stays in .local
 status:  ## shows what runs and whether it is ready
 	@$(scripts)/status
 
-bench:  ## measures a release build against the numbers it must reach; DURATION=60 ONLY=verify,grant,e2e
+bench:  ## measures a release build against the numbers it must reach; DURATION=60 ONLY=verify,grant,e2e,notify
 	@DURATION='$(DURATION)' ONLY='$(ONLY)' CLIENTS='$(CLIENTS)' $(scripts)/bench
 
 simulate: setup  ## runs schedules of lanes, broker and database in virtual time: SEEDS=100000 FIRST=1, SEED=n tells one in full

@@ -221,6 +221,10 @@ let package = Package(
                 "TestSupport",
             ]),
         tests("Drills", ["Drills"]),
+        // The real processes, or any server: see Tests/ConformanceTests/Subject.swift.
+        tests(
+            "Conformance",
+            ["Drills", "AppStoreSimulation", "JOSE", "JSON", "Crypto", "HTTPClient", "Runtime", "TestSupport"]),
         tests("Simulation", ["Simulation", "Runtime"]),
         tests(
             "EndToEnd",

@@ -135,7 +135,12 @@ struct ControlCalls: Sendable {
             let outbox = outbox
             return { _ in
                 let wanted = outbox.all.filter { transaction == nil || $0.transactionID == transaction }
-                return ["notifications": .array(wanted.map { .object($0.json) })]
+                // All of them with what was posted would be tens of megabytes.
+                let told = wanted.map { notification -> JSONValue in
+                    guard transaction == nil else { return .object(notification.json) }
+                    return .object(JSONObject(notification.json.members.filter { $0.key != "signedPayload" }))
+                }
+                return ["notifications": .array(told)]
             }
         default:
             let body = try Self.body(request)

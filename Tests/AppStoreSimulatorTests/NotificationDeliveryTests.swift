@@ -105,7 +105,7 @@ import Testing
             #expect(try stage.listener.wait(for: 2).map(\.kind) == ["REFUND", "ONE_TIME_CHARGE"])
             _ = try stage.store().refund(
                 purchase.transactionID, environment: "Production", percentage: 0,
-                notification: DeliveryPlan(delay: 300))
+                notification: DeliveryPlan(delay: 4_000))
             _ = try stage.store().declineRefund(purchase.transactionID, environment: "Production")
             #expect(try stage.listener.wait(for: 4).map(\.kind).suffix(2) == ["REFUND_DECLINED", "REFUND_REVERSED"])
         }

@@ -3,25 +3,29 @@ import Crypto
 import Glibc
 import JOSE
 import JSON
+import Observability
 
-/// Anna buys, Bert tries to take it, a forger tries to make it; Anna spends and gets some money back.
+/// Anna buys, Bert tries to take it, a forger tries to make it; Anna spends and gets some money back; Apple tells what
+/// no client does.
 ///
 /// Users are new in every run, so it can be repeated on the same system. One thread.
 final class DemoStory {
-    private(set) var expectations = Expectations()
-    private let anna: String
-    private let bert: String
+    var expectations = Expectations()
+    let anna: String
+    let bert: String
     private let annaToken: String
     private let bundleID: String
     private let gateway: String
-    private let store: RemoteStore
+    let store: RemoteStore
     private let file: String
-    private var app: BackendClient
-    private var other: BackendClient
-    private var server: BackendClient
+    /// The read-only auditor of the books, where the deployment is on this machine.
+    let auditor: Secret?
+    var app: BackendClient
+    var other: BackendClient
+    var server: BackendClient
 
     /// A purchase with its order.
-    private struct Bought {
+    struct Bought {
         let order: BackendClient.Order
         let purchase: SignedPurchase
     }
@@ -34,6 +38,7 @@ final class DemoStory {
         bundleID = try settings.value("BUNDLE_ID")
         store = try RemoteStore(base: try settings.value("SIMULATOR_URL"))
         file = "/tmp/purser-demo-\(run).json"
+        auditor = (try? settings.value("DATABASE")).map { Secret($0) }
         let login = try settings.login().tokens()
         annaToken = try login.token(anna)
         app = try BackendClient(base: gateway, token: annaToken)
@@ -54,21 +59,27 @@ final class DemoStory {
         try spend()
         try refund(first)
         try readTheBooks(first, second)
+        try tellWhatAppleTells(bundleID: bundleID, gateway: gateway)
     }
 
-    private func expectBalance(danbing: Int64, minutes: Int64) throws {
+    func expectBalance(danbing: Int64, minutes: Int64) throws {
         expectations.expect("wallet", try app.balance(), ["danbing": danbing, "timeMinutes": minutes])
     }
 
-    private func order(_ product: String) throws -> BackendClient.Order {
+    func order(_ product: String) throws -> BackendClient.Order {
         let order = try app.order(product)
         expectations.tell("order \(order.number) with appAccountToken \(order.appAccountToken)")
         return order
     }
 
-    private func purchase(_ product: String, _ order: BackendClient.Order) throws -> SignedPurchase {
+    /// Until the last scenes Apple tells nobody but the client: what is answered then depends on nobody else.
+    func purchase(
+        _ product: String, _ order: BackendClient.Order, by account: String? = nil,
+        notification: DeliveryPlan = .never
+    ) throws -> SignedPurchase {
         let request = PurchaseRequest(
-            bundleID: bundleID, productID: product, appleAccount: anna, appAccountToken: order.appAccountToken)
+            bundleID: bundleID, productID: product, appleAccount: account ?? anna,
+            appAccountToken: order.appAccountToken, notification: notification)
         guard case .purchased(let purchase) = try store.purchase(request) else {
             throw Expectations.Stopped(description: "the store waits for approval nobody asked for")
         }
@@ -194,9 +205,10 @@ final class DemoStory {
     private func useTheApp() throws {
         expectations.scene("8. The app itself buys 180 minutes and finishes the transaction when it is told to")
         defer { unlink(file) }
-        let device = try StoreKitClient(
-            .init(backend: gateway, loginToken: annaToken, bundleID: bundleID, appleAccount: anna, file: file),
-            store: store)
+        var settings = StoreKitClient.Settings(
+            backend: gateway, loginToken: annaToken, bundleID: bundleID, appleAccount: anna, file: file)
+        settings.notification = .never
+        let device = try StoreKitClient(settings, store: store)
         let outcome = try device.buy("pyy_timecard_180m")
         if case .delivered(let delivery) = outcome {
             expectations.expect("answer", delivery.status, "GRANTED")
@@ -234,7 +246,8 @@ final class DemoStory {
 
     private func refund(_ bought: Bought) throws {
         expectations.scene("10. Apple refunds the first purchase; the app sends the newer statement")
-        let newer = try store.refund(bought.purchase.transactionID, environment: "Production")
+        let newer = try store.refund(
+            bought.purchase.transactionID, environment: "Production", notification: .never)
         let problem = try expectations.expectRefusal("answer", 409, "TRANSACTION_ALREADY_REVOKED") {
             () throws(BackendError) in _ = try app.verify(newer.signedTransactionInfo, orderNumber: nil)
         }
@@ -265,11 +278,12 @@ final class DemoStory {
     }
 
     /// All rows of an asset, read in pages of two so that the cursor is used.
-    private func ledger(_ asset: String) throws -> [String] {
+    func ledger(_ asset: String, of user: String? = nil) throws -> [String] {
         var rows: [String] = []
         var cursor = ""
         repeat {
-            let page = try app.send("GET", "/api/wallet/ledger?asset=\(asset)&limit=2\(cursor)")
+            let path = "/api/wallet/ledger?asset=\(asset)&limit=2\(cursor)"
+            let page = try user == bert ? other.send("GET", path) : app.send("GET", path)
             rows += try page.readEach("entries") { (row) throws(JSONError) in
                 "\(try row.string("direction")) \(try row.int64("amount")) = \(try row.int64("balanceAfter"))"
                     + " \(try row.string("sourceType"))"

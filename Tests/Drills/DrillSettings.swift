@@ -43,6 +43,7 @@ struct DrillSettings {
         ("SERVICE_AUDIENCE", "cloudpc-services", "their audience"),
         ("SERVICE_KEY_ID", "services-1", "the id of their key"),
         ("BUNDLE_ID", "com.bujingyun.pyydn", "the app's bundle id"),
+        ("APP_APPLE_ID", "1234567890", "Apple's number of the app"),
         ("SCRIPTS", nil, "chaos and backlog: the folder infra/scripts; PURSER_STATE names the deployment"),
         ("SERVICES", nil, "chaos and backlog: the services in their order of start"),
         ("STORES", nil, "chaos and backlog: those with a database schema"),
@@ -85,6 +86,15 @@ struct DrillSettings {
         let text = try value(name)
         guard let port = Int(text) else { throw Problem(description: "\(Self.prefix)\(name) is no port: \(text)") }
         return port
+    }
+
+    /// Apple's number of the app.
+    func appAppleID() throws -> Int64 {
+        let text = try value("APP_APPLE_ID")
+        guard let number = Int64(text) else {
+            throw Problem(description: "\(Self.prefix)APP_APPLE_ID is no number: \(text)")
+        }
+        return number
     }
 
     /// The folder of the running deployment.

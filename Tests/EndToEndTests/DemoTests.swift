@@ -10,7 +10,11 @@ import Testing
             let settings = [
                 "PURSER_DRILL_GATEWAY_URL": deployment.gateway, "PURSER_DRILL_SIMULATOR_URL": deployment.simulator,
                 "PURSER_DRILL_APPS": deployment.folder + "/apps",
+                "PURSER_DRILL_DATABASE": deployment.platform.conninfo(
+                    role: "purser_auditor", database: deployment.database),
             ]
+            // The demo has Apple tell the gateway of everything; the other tests of this deployment tell what they want.
+            defer { try? deployment.store().register(SimulatedApp(bundleID: Deployment.bundleID)) }
             for _ in 1...2 {
                 let outcome = try deployment.run("purser-drills", ["demo"], settings)
                 #expect(outcome.status == 0, "\(outcome.output)")

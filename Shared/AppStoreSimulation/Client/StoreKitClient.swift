@@ -24,6 +24,8 @@ public final class StoreKitClient {
         public var maximumAttempts = 5
         /// A `Retry-After` longer than this is left for the next start, too.
         public var longestWait = Duration.seconds(10)
+        /// How Apple tells the app's server of what is bought here.
+        public var notification = DeliveryPlan()
 
         /// Settings with the usual patience.
         public init(
@@ -109,7 +111,7 @@ public final class StoreKitClient {
         let request = PurchaseRequest(
             bundleID: settings.bundleID, productID: order.appleProductID, appleAccount: settings.appleAccount,
             appAccountToken: order.appAccountToken, quantity: quantity, environment: settings.environment,
-            needsApproval: choice == .asksParent)
+            needsApproval: choice == .asksParent, notification: settings.notification)
         switch try store.purchase(request) {
         case .pending(let id):
             return .pending(id: id)

@@ -15,6 +15,14 @@ struct BooksCheck: ~Copyable {
         let quantity: Int64
     }
 
+    /// What is owed because a refund found it spent.
+    struct Debt {
+        let user: String
+        let asset: String
+        let transactionID: String
+        let open: Int64
+    }
+
     init(_ auditor: Secret, _ findings: Findings) throws {
         // The auditor's sessions are read-only, which is what a service takes for a replica.
         connection = try Connection.open(
@@ -26,7 +34,8 @@ struct BooksCheck: ~Copyable {
     /// Facts that were not announced yet, of all services.
     mutating func unannounced() throws -> Int64 {
         try number(
-            "SELECT (SELECT count(*) FROM verification.unannounced) + (SELECT count(*) FROM granting.unannounced)")
+            "SELECT (SELECT count(*) FROM verification.unannounced) + (SELECT count(*) FROM granting.unannounced)"
+                + " + (SELECT count(*) FROM intake.unannounced)")
     }
 
     /// Genuine purchases that are held: counted apart from those that could not be handled.
@@ -69,6 +78,20 @@ struct BooksCheck: ~Copyable {
                 "balance")
         }
         return balances
+    }
+
+    /// All debts that are not paid.
+    mutating func openDebts() throws -> [Debt] {
+        try connection.query(
+            """
+            SELECT user_id, asset, transaction_id, amount - settled AS open
+            FROM granting.debts JOIN granting.customers USING (customer) WHERE settled < amount
+            """
+        ).map { row in
+            Debt(
+                user: try row.optionalText("user_id") ?? "", asset: try row.text("asset"),
+                transactionID: try row.text("transaction_id"), open: try row.int8("open"))
+        }
     }
 
     /// Spends by id: what was decided.
@@ -157,7 +180,7 @@ extension BooksCheck {
         ),
         ("INV4", "no balance is negative", "SELECT FROM granting.accounts WHERE balance < 0"),
         (
-            "INV5", "every line of a ledger has its grant or its spend",
+            "INV5", "every line of a ledger has its grant, its spend, or the purchase that was refunded",
             """
             SELECT FROM granting.ledger AS l WHERE CASE source_type
                 WHEN 'APPLE_IAP' THEN NOT EXISTS (SELECT FROM granting.grants AS g WHERE g.customer = l.customer
@@ -165,6 +188,11 @@ extension BooksCheck {
                 WHEN 'APP_USAGE' THEN NOT EXISTS (SELECT FROM granting.spends AS s WHERE s.customer = l.customer
                     AND s.source_id = l.source_id AND s.outcome = 'spent' AND s.asset = l.asset
                     AND s.amount = l.amount AND s.balance_after = l.balance_after)
+                WHEN 'APPLE_REFUND' THEN NOT EXISTS (SELECT FROM granting.grants AS g WHERE g.customer = l.customer
+                    AND g.environment = l.environment AND g.transaction_id = split_part(l.source_id, '/', 1))
+                WHEN 'APPLE_REFUND_REVERSED' THEN NOT EXISTS (SELECT FROM granting.grants AS g
+                    WHERE g.customer = l.customer AND g.environment = l.environment
+                    AND g.transaction_id = split_part(l.source_id, '/', 1))
                 ELSE true END
             """
         ),

@@ -12,7 +12,7 @@ struct ShopCheck {
         let stored = try books.spends()
         let spends = record.spends
         checkSpends(spends, stored)
-        checkBalances(try books.balances(), purchases, spends)
+        checkBalances(try books.balances(), purchases, spends, try books.openDebts())
         findings.check("ANSWERS", "no answer was wrong", record.anomalies)
     }
 
@@ -68,14 +68,24 @@ struct ShopCheck {
             "INV5", "nothing is spent that nobody asked for", stored.keys.filter { spends[$0] == nil })
     }
 
-    /// Σ granted − Σ accepted spends, for every user and asset.
+    /// Σ granted − Σ refunded − Σ accepted spends + Σ owed, for every user and asset: what a refund found spent is owed.
     private func checkBalances(
-        _ balances: [String: [String: Int64]], _ purchases: [String: Record.Purchase], _ spends: [String: Record.Spend]
+        _ balances: [String: [String: Int64]], _ purchases: [String: Record.Purchase],
+        _ spends: [String: Record.Spend], _ debts: [BooksCheck.Debt]
     ) {
         var model: [String: [String: Int64]] = [:]
-        for purchase in purchases.values {
-            model[purchase.user, default: [:]][purchase.product.asset, default: 0] += purchase.product.amount
+        let shares = record.shares
+        for (id, purchase) in purchases {
+            let kept = purchase.product.amount * (100 - (shares[id] ?? 0)) / 100
+            model[purchase.user, default: [:]][purchase.product.asset, default: 0] += kept
         }
+        for debt in debts { model[debt.user, default: [:]][debt.asset, default: 0] += debt.open }
+        findings.check(
+            "INV3", "no more is owed than was refunded",
+            debts.filter { debt in
+                let refunded = (purchases[debt.transactionID]?.product.amount ?? 0) * (shares[debt.transactionID] ?? 0)
+                return debt.open > refunded / 100
+            }.map(\.transactionID))
         for spend in spends.values where spend.answers.first?.code == "SPENT" {
             model[spend.user, default: [:]][spend.asset, default: 0] -= spend.amount
         }
@@ -84,6 +94,6 @@ struct ShopCheck {
         for user in Set(expected.keys).union(balances.keys).sorted() where expected[user] != balances[user] {
             wrong.append("\(user): expected \(expected[user] ?? [:]), stored \(balances[user] ?? [:])")
         }
-        findings.check("INV3", "every balance is what was bought without what was spent", wrong)
+        findings.check("INV3", "every balance is what was bought without what was refunded and spent", wrong)
     }
 }

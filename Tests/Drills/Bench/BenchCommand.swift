@@ -35,6 +35,9 @@ enum BenchCommand {
         case .verify: try VerifyBench.run(options, &report)
         case .grant: try GrantBench.run(&report)
         case .e2e: try EndToEndBench.run(options, &report)
+        case .notify:
+            try RefundBench.run(&report)
+            try NotifyBench.run(options, &report)
         }
     }
 }

@@ -58,6 +58,18 @@ struct BenchDeployment {
         return values
     }
 
+    /// How many notifications are stored, and how many transactions the books know.
+    func notificationCounts() throws -> (stored: Int64, applied: Int64) {
+        var connection = try Connection.open("\(database) dbname=purser", applicationName: "bench")
+        let row = try connection.query(
+            """
+            SELECT (SELECT count(*) FROM intake.notifications) AS stored,
+                (SELECT count(*) FROM granting.transactions) AS applied
+            """
+        ).single()
+        return (try row.int8("stored"), try row.int8("applied"))
+    }
+
     /// The application names of PostgreSQL's sessions, by process.
     func sessions() throws -> [Int32: String] {
         var connection = try Connection.open(database, applicationName: "bench")

@@ -18,14 +18,17 @@ struct GrantDatabase: ~Copyable {
     private var connection: Connection
     private var purchases: LaneTransaction
     private var wallet: LaneTransaction
+    private var notifications: LaneTransaction
     private var ordered: [(order: OrderNumber, token: String, user: UserID)] = []
     private var granted = 0
+    private var refunded = 0
 
     private init(name: String, connection: consuming Connection) {
         self.name = name
         self.connection = connection
         purchases = LaneTransaction(service: "granting", handler: GrantingService.purchases())
         wallet = LaneTransaction(service: "granting", handler: GrantingService.wallet())
+        notifications = LaneTransaction(service: "granting", handler: GrantingService.notifications())
     }
 
     /// A new database called `name` with `rows` purchases of others in it.
@@ -110,26 +113,63 @@ struct GrantDatabase: ~Copyable {
         return Double(batches * size) / elapsed.inSeconds
     }
 
+    /// Refunds a second when `batches` transactions of `size` notifications take purchases back that ``rate(batches:of:)``
+    /// granted. Every one must take something back.
+    mutating func refundRate(batches: Int, of size: Int) throws -> Double {
+        let prepared = try (0..<batches).map { _ in try (0..<size).map { _ in try nextRefund() } }
+        let began = ContinuousClock.now
+        var outcomes: [Outcome] = []
+        for batch in prepared { outcomes += try notifications.commit(batch, on: &connection) }
+        let elapsed = began.duration(to: .now)
+        for outcome in outcomes { try Self.expectFact(outcome, .purchaseClawedBack) }
+        return Double(batches * size) / elapsed.inSeconds
+    }
+
+    private mutating func nextRefund() throws -> Incoming {
+        guard refunded < granted else {
+            throw DrillSettings.Problem(description: "there are fewer purchases than refunds")
+        }
+        refunded += 1
+        var transaction = Self.transaction(refunded)
+        transaction.appAccountToken = ordered[refunded - 1].token
+        transaction.signedDate += 86_400_000
+        transaction.revocationDate = transaction.signedDate
+        transaction.revocationReason = 0
+        transaction.revocationType = "REFUND_FULL"
+        transaction.revocationPercentage = VerifiedTransaction.wholeShare
+        transaction.payloadHash = String(repeating: "cd", count: 32)
+        var notification = NotificationVerified(
+            app: Self.app, environment: .production, notificationUUID: UUIDText.random(), notificationType: "REFUND",
+            signedDate: transaction.signedDate)
+        notification.transaction = transaction
+        return try Self.message(notification, type: notification.messageType)
+    }
+
     private mutating func nextPurchase() throws -> Incoming {
         let (order, token, user) = ordered[granted]
         granted += 1
-        let id = TransactionID("\(3_000_000_000 + granted)")
+        var transaction = Self.transaction(granted)
+        transaction.appAccountToken = token
+        return try Self.message(
+            PurchaseVerified(app: Self.app, userID: user, orderNumber: order, transaction: transaction))
+    }
+
+    private static func transaction(_ number: Int) -> VerifiedTransaction {
+        let id = TransactionID("\(3_000_000_000 + number)")
         var transaction = VerifiedTransaction(
             environment: .production, transactionID: id, originalTransactionID: id, bundleID: "com.example.bench",
             productID: Self.product, productType: "Consumable", ownership: "PURCHASED", quantity: 1,
             purchaseDate: 1_780_000_000_000, signedDate: 1_780_000_000_000,
             payloadHash: String(repeating: "ab", count: 32))
-        transaction.appAccountToken = token
         transaction.price = 990
         transaction.currency = "USD"
-        return try Self.message(
-            PurchaseVerified(app: Self.app, userID: user, orderNumber: order, transaction: transaction))
+        return transaction
     }
 
-    private static func message(_ body: some Message) throws -> Incoming {
+    private static func message(_ body: some Message, type routingKey: MessageType? = nil) throws -> Incoming {
         func type<M: Message>(of _: M) -> MessageType { M.type }
         let header = MessageHeader(
-            id: MessageID(UUIDText.random()), type: type(of: body), version: 1, occurredAt: 0,
+            id: MessageID(UUIDText.random()), type: routingKey ?? type(of: body), version: 1, occurredAt: 0,
             correlationID: UUIDText.random(), app: app, replyTo: "bench")
         return Incoming(header: header, body: try MessageCoding.encode(body), isRedelivered: false)
     }

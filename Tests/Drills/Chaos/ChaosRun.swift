@@ -39,6 +39,8 @@ final class ChaosRun {
         }
         let load = try ShopLoad.start(site, record, seed: plan.seed)
         defer { load.finish() }
+        let refunds = RefundLoad.start(site, record, seed: plan.seed)
+        defer { refunds.stop() }
         let nemesis = Nemesis(site, plan, supervisor, proxies, record, findings)
         do {
             print("what happens:")
@@ -50,7 +52,8 @@ final class ChaosRun {
         try nemesis.liftAll()
         print("\nno more faults; everything must be done within \(Int(Self.settling.seconds)) s")
         load.stopBuying()
-        try settle(load)
+        refunds.stop()
+        try settle(load, refunds)
         load.finish()
         try check()
         for ending in supervisor.endings {
@@ -62,9 +65,10 @@ final class ChaosRun {
     }
 
     /// Waits until nothing is left to do: INV2's and INV7's liveness.
-    private func settle(_ load: ShopLoad) throws {
+    private func settle(_ load: ShopLoad, _ refunds: RefundLoad) throws {
         let start = ContinuousClock.now
         let isDrained = try load.drain(within: Self.settling)
+        findings.check("LIVE", "everything Apple told was taken in", try refunds.settle(within: Self.settling))
         findings.check(
             "LIVE", "every purchase is delivered and finished, every spend answered",
             isDrained ? [] : ["\(load.waiting) calls wait after 60 s"])
@@ -103,6 +107,9 @@ final class ChaosRun {
         print("purchases paid        \(purchases.count), submitted \(submissions) times")
         print("spends                \(record.spends.count)")
         print(
+            "purchases refunded    \(record.refunded.count), \(record.shares.values.count { $0 > 0 }) of them in the end"
+        )
+        print(
             "calls                 \(record.calls.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", "))"
         )
         print("slowest answer        \(Self.rounded(record.slowest.seconds)) s")
@@ -136,6 +143,7 @@ final class ChaosRun {
             "purchases": .integer(Int64(purchases.count)),
             "submissions": .integer(Int64(purchases.values.reduce(0) { $0 + $1.submissions })),
             "spends": .integer(Int64(record.spends.count)),
+            "refunded": .integer(Int64(record.refunded.count)),
             "calls": .object(Self.counts(record.calls)), "starts": .object(Self.counts(supervisor.starts)),
             "slowestAnswerMilliseconds": .integer(Int64(record.slowest.seconds * 1_000)),
             "settledMilliseconds": .integer(Int64(settled * 1_000)), "lagMilliseconds": .integer(Int64(nemesis.lag)),

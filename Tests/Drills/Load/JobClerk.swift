@@ -25,6 +25,8 @@ struct JobClerk: ~Copyable {
             switch caller.post(path, body, token: tokens[user] ?? "") {
             case .later(let pause): return pause
             case .success(let body): delivered(transactionID, body)
+            case .refused(_, "TRANSACTION_ALREADY_REVOKED", _) where record.mayBeRevoked(transactionID):
+                finish(transactionID)
             case .refused(let status, let code, _):
                 record.anomaly("a paid purchase was refused: \(transactionID): \(status) \(code)")
             }
@@ -53,7 +55,10 @@ struct JobClerk: ~Copyable {
             record.anomaly("a purchase was answered with \(status) of another or no transaction: \(transactionID)")
             return
         }
-        guard record.answered(transactionID, status) else { return }
+        if record.answered(transactionID, status) { finish(transactionID) }
+    }
+
+    private func finish(_ transactionID: String) {
         // A store that does not answer tells of it again at the next restart.
         do {
             try store.finish(transactionID, environment: "Production")

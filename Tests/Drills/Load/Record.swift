@@ -51,6 +51,9 @@ final class Record: Sendable {
         var calls: [String: Int] = [:]
         var slowest = Duration.zero
         var restarts = 0
+        var refunded: Set<String> = []
+        var wholly: Set<String> = []
+        var shares: [String: Int64] = [:]
     }
 
     private let state = Mutex(State())
@@ -105,6 +108,27 @@ final class Record: Sendable {
 
     /// A client forgot everything and asked the store what is unfinished.
     func restarted() { state.withLock { $0.restarts += 1 } }
+
+    /// The store is about to be asked to refund a share of a purchase (100 = all of it).
+    func refunding(_ transactionID: String, percentage: Int64) {
+        state.withLock { state in
+            state.refunded.insert(transactionID)
+            if percentage == 100 { state.wholly.insert(transactionID) }
+        }
+    }
+
+    /// What share of a purchase is refunded in the end, by the store.
+    func settled(_ transactionID: String, percentage: Int64) {
+        state.withLock { $0.shares[transactionID] = percentage }
+    }
+
+    /// Whether a purchase was ever to be refunded wholly: then it may be refused as revoked.
+    func mayBeRevoked(_ transactionID: String) -> Bool { state.withLock { $0.wholly.contains(transactionID) } }
+
+    /// Purchases that were ever to be refunded.
+    var refunded: Set<String> { state.withLock { $0.refunded } }
+    /// Refunded shares in per cent, as far as they are settled.
+    var shares: [String: Int64] { state.withLock { $0.shares } }
 
     /// How many answers said that a purchase is delivered.
     var delivered: Int { state.withLock { $0.delivered } }

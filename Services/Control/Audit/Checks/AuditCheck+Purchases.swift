@@ -23,8 +23,18 @@ extension AuditCheck {
         LEFT JOIN verification.evidence e ON e.environment = t.environment AND e.transaction_id = t.transaction_id
             AND e.signed_date = t.signed_date AND encode(e.payload_hash, 'hex') = t.payload_hash AND e.app = t.app
         WHERE e.message IS NULL AND \(scope.purchases("t.environment", "t.transaction_id"))
+            AND NOT EXISTS (SELECT FROM intake.notifications n, \(toldStatement) AS told
+                WHERE n.environment = t.environment AND n.transaction_id = t.transaction_id AND n.app = t.app
+                AND encode(sha256(told.payload), 'hex') = t.payload_hash)
         """
     }
+
+    /// The signed bytes of the transaction inside a notification `n`: the middle of its JWS, base64url (RFC 7515 §2).
+    private static let toldStatement = """
+        LATERAL (SELECT decode(rpad(segment, (length(segment) + 3) / 4 * 4, '='), 'base64') AS payload FROM translate(
+            split_part(convert_from(n.payload, 'UTF8')::jsonb #>> '{data,signedTransactionInfo}', '.', 2), '-_', '+/')
+            AS segment)
+        """
 
     private static let evidenceText = AuditCheck(
         "purchases.evidence", "every statement and every certificate chain is what was verified, byte by byte",

@@ -1,0 +1,107 @@
+import AppStoreSimulation
+import Runtime
+
+/// Apple's notifications by HTTP, everything on this machine: gateway, intake, granting, broker, database and the load.
+/// Each is answered 200 when it is durable; afterwards the queues must run empty and every one must be in the books.
+struct NotifyBench {
+    private static let warmUp = 300
+    /// Seconds of full load that only tell how many the real one will need.
+    private static let rehearsal = 2.0
+    private static let spare = 1.3
+    /// A third of the usual load: what is not yet handled waits in queues, which are not to fill the disk.
+    private static let share = 3
+    /// As much as Apple is let in with at a time without being told 503.
+    private static let mostClients = 120
+    /// Within this time after the last answer everything must be in the books.
+    private static let patience = Duration.seconds(180)
+
+    private let deployment: BenchDeployment
+    private let authority: SimulatedAuthority
+    private let bundleID: String
+    private let appAppleID: Int64
+    private let options: BenchOptions
+    private var firstID: UInt64
+    private let before: (stored: Int64, applied: Int64)
+    /// Answered with 200 so far.
+    private var accepted = 0
+
+    static func run(_ options: BenchOptions, _ report: inout BenchReport) throws {
+        var bench = try NotifyBench(options)
+        try bench.perform(&report)
+    }
+
+    private init(_ options: BenchOptions) throws {
+        let settings = DrillSettings()
+        self.options = options
+        deployment = try BenchDeployment(settings)
+        bundleID = try settings.value("BUNDLE_ID")
+        appAppleID = try settings.appAppleID()
+        authority = try SimulatedAuthority.load(from: deployment.simulator)
+        // Ids no earlier run has used; apart from those of purchases by their last digits.
+        firstID = UInt64(WallClock.milliseconds()) * 1_000_000 + 500_000
+        before = try deployment.notificationCounts()
+    }
+
+    private mutating func loop(_ count: Int) throws -> LoadLoop<NotificationSource> {
+        let form = try NotificationForm(authority, bundleID: bundleID, appAppleID: appAppleID, firstID: firstID)
+        firstID += UInt64(count)
+        return LoadLoop(try NotificationSource(form, count: count, key: authority.leafKey), port: deployment.port)
+    }
+
+    private mutating func perform(_ report: inout BenchReport) throws {
+        let clients = min(options.clients, Self.mostClients)
+        var first = try loop(Self.warmUp + Int(Self.rehearsal) * 6_000)
+        check(try first.run(clients: 1, limit: Self.warmUp), "warming up", &report)
+        let rehearsal = try first.run(clients: clients, seconds: Self.rehearsal)
+        check(rehearsal, "rehearsal", &report)
+        _ = try drain(&report)
+        let seconds = max(5, Double(options.duration) / Double(Self.share))
+        // UUIDs count from zero in each form; another run of ids makes another form.
+        firstID = (firstID / 1_000_000 + 1) * 1_000_000 + 500_000
+        var second = try loop(Int(rehearsal.rate * Self.spare * seconds * 1.5))
+        let full = try second.run(clients: clients, seconds: seconds)
+        check(full, "full load", &report)
+        let drained = try drain(&report)
+        report.add(
+            Measurement(
+                "notifications_per_s", full.rate, "/s", .atLeast(1_500),
+                how: "\(clients) under way for \(Int(full.elapsed)) s, POST to durable 200; slowest second "
+                    + "\(full.perSecond.dropFirst().dropLast().min() ?? 0); p99 "
+                    + "\(Decimal.text(full.milliseconds(99))) ms; in the books \(Decimal.text(drained.inSeconds)) s later"
+            ))
+        report.add(
+            Measurement(
+                "notifications_in_books_per_s", Double(full.latencies.count) / (full.elapsed + drained.inSeconds), "/s",
+                how: "the same, from the first POST until the last was verified, stored and applied"))
+        let half = try second.run(clients: clients, .open(perSecond: full.rate / 2), seconds: seconds / 2)
+        check(half, "half the rate", &report)
+        _ = try drain(&report)
+        report.add(
+            Measurement(
+                "notification_p99_ms", half.milliseconds(99), "ms", .atMost(50),
+                how: "\(Int(half.rate))/s arriving at random for \(Int(seconds / 2)) s, counted from the scheduled "
+                    + "arrival; p50 \(Decimal.text(half.milliseconds(50)))"))
+        if full.ranDry || half.ranDry { report.note("the notifications were used up before the time") }
+    }
+
+    /// Waits until as many are stored and applied as were answered with 200. How long that took.
+    private func drain(_ report: inout BenchReport) throws -> Duration {
+        let began = ContinuousClock.now
+        let pause = StopSignal()
+        var (stored, applied) = (0, 0)
+        while began.duration(to: .now) < Self.patience {
+            let now = try deployment.notificationCounts()
+            (stored, applied) = (Int(now.stored - before.stored), Int(now.applied - before.applied))
+            if stored == accepted, applied == accepted { return began.duration(to: .now) }
+            _ = pause.wait(for: .milliseconds(100))
+        }
+        report.fail("of \(accepted) notifications \(stored) are stored, \(applied) in the books")
+        return began.duration(to: .now)
+    }
+
+    private mutating func check(_ result: LoadResult, _ phase: String, _ report: inout BenchReport) {
+        accepted += result.latencies.count
+        guard result.errors > 0 else { return }
+        report.fail("notifications, \(phase): \(result.errors) not answered 200, such as: \(result.firstError ?? "")")
+    }
+}
