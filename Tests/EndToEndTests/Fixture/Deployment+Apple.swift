@@ -16,7 +16,9 @@ extension Deployment {
         let notification = SimulatedNotification(
             type: type, uuid: uuid, bundleID: bundleID, appAppleID: environment == "Production" ? try appleID : nil,
             environment: environment, signedDate: WallClock.milliseconds - 1_000, signedTransactionInfo: transaction)
-        return String(decoding: try TransactionSigner(authority).sign(notification), as: UTF8.self)
+        let signed = String(decoding: try TransactionSigner(authority).sign(notification), as: UTF8.self)
+        Canaries.register(signed: signed, kind: "a signed notification")
+        return signed
     }
 
     private var appleID: Int64? {
