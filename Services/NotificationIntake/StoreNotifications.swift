@@ -18,6 +18,8 @@ struct StoreNotifications: Handler {
     private let instruments: IntakeMetrics
     private let logger: Logger
     private let now: @Sendable () -> Int64
+    /// Anybody can send forgeries: a flood of them must not become a flood of lines.
+    private let refusals = LineBudget()
 
     init(
         verifier: SignedDataVerifier, instruments: IntakeMetrics, logger: Logger,
@@ -99,12 +101,7 @@ struct StoreNotifications: Handler {
             return .done(facts: [fact], reply: nil)
         case .refused(let failure):
             instruments.refused(failure.reason.rawValue).increment()
-            logger.warning(
-                "notification refused",
-                [
-                    "correlation.id": .string(header.correlationID), "reason": .string(failure.reason.rawValue),
-                    "check": .string(failure.check.rawValue), "inside": .string(failure.inside ?? ""),
-                ])
+            tell(failure, header)
             return .done(facts: [], reply: nil)
         case .later(let reason):
             instruments.postponed.increment()
@@ -132,7 +129,18 @@ struct StoreNotifications: Handler {
             logger.error("a notification of a kind this version does not know is kept for an upgrade", fields)
             return
         }
-        logger.info("notification stored", fields)
+        logger.debug("notification stored", fields)
+    }
+
+    private func tell(_ failure: VerificationFailure, _ header: MessageHeader) {
+        guard let keptBack = refusals.line(failure.reason.rawValue) else { return }
+        var fields: [String: LogValue] = [
+            "correlation.id": .string(header.correlationID), "reason": .string(failure.reason.rawValue),
+            "check": .string(failure.check.rawValue),
+        ]
+        if let inside = failure.inside { fields["inside"] = .string(inside) }
+        if keptBack > 0 { fields["lines.kept.back"] = .int(keptBack) }
+        logger.warning("notification refused", fields)
     }
 
     private func tellMisaddressed(_ notification: GenuineNotification, _ address: AppID, _ header: MessageHeader) {

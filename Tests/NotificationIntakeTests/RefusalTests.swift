@@ -158,7 +158,8 @@ struct Refused: Sendable, CustomTestStringConvertible {
         try await IntakeDatabase.with("excerpts") { intake in
             var session = try intake.open()
             let other = try World().sign("REFUND", transaction: nil) { $0.bundleID = "com.example.other" }
-            _ = try session.run([try received(other), try received(String(repeating: "🂡", count: 60_000))])
+            _ = try session.run([try received(other)])
+            _ = try session.run([try received(String(repeating: "🂡", count: 60_000))])
             let kept = try intake.rows("SELECT excerpt FROM intake.quarantine ORDER BY sequence").map {
                 try $0.text("excerpt")
             }

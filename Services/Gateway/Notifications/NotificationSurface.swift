@@ -21,7 +21,7 @@ struct NotificationSurface: Sendable {
     private let metrics: NotificationMetrics
     private let logger: Logger
     /// Anybody can call here: a flood must not become a flood of lines.
-    private let lines = LineBudget(now: RateLimiter.monotonicNanoseconds)
+    private let lines = LineBudget()
 
     /// The surface.
     init(asker: any Asker, metrics: Metrics, logger: Logger) {
