@@ -188,12 +188,9 @@ extension BooksCheck {
                 WHEN 'APP_USAGE' THEN NOT EXISTS (SELECT FROM granting.spends AS s WHERE s.customer = l.customer
                     AND s.source_id = l.source_id AND s.outcome = 'spent' AND s.asset = l.asset
                     AND s.amount = l.amount AND s.balance_after = l.balance_after)
-                WHEN 'APPLE_REFUND' THEN NOT EXISTS (SELECT FROM granting.grants AS g WHERE g.customer = l.customer
-                    AND g.environment = l.environment AND g.transaction_id = split_part(l.source_id, '/', 1))
-                WHEN 'APPLE_REFUND_REVERSED' THEN NOT EXISTS (SELECT FROM granting.grants AS g
-                    WHERE g.customer = l.customer AND g.environment = l.environment
-                    AND g.transaction_id = split_part(l.source_id, '/', 1))
-                ELSE true END
+                -- Refunds, their reversals, and debts paid: all begin with the transaction that was refunded.
+                ELSE NOT EXISTS (SELECT FROM granting.grants AS g WHERE g.customer = l.customer
+                    AND g.environment = l.environment AND g.transaction_id = split_part(l.source_id, '/', 1)) END
             """
         ),
         (
