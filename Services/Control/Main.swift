@@ -10,6 +10,7 @@ enum ControlMain {
                purser catalog import [options] FILE shows what an app's file changes, and imports it
                purser notifications redrive [options]
                                                     tells stored notifications of Apple again
+               purser risk clear [options]          lifts limits that refunds have set a user
                purser audit [options]               proves on the database that the books add up
                purser topology [options]            prints the broker's definitions
                purser topology diff [options] FILE  compares a broker's export with them
@@ -34,6 +35,7 @@ enum ControlMain {
             return await CatalogCommand(output: output, environment: environment).run(arguments: rest)
         case "notifications":
             return await NotificationsCommand(output: output, environment: environment).run(arguments: rest)
+        case "risk": return await RiskCommand(output: output, environment: environment).run(arguments: rest)
         case "version":
             output("purser \(ServiceMain.version)")
             return 0

@@ -15,5 +15,7 @@ enum GrantingSchema {
         ("V006_facts.sql", PackageResources.V006_facts_sql),
         ("V007_rights.sql", PackageResources.V007_rights_sql),
         ("V008_refunds.sql", PackageResources.V008_refunds_sql),
+        ("V009_subscriptions.sql", PackageResources.V009_subscriptions_sql),
+        ("V010_risk.sql", PackageResources.V010_risk_sql),
     ])
 }

@@ -47,6 +47,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let debtRepaid = MessageType(rawValue: "debt.repaid")
     /// Somebody should look at a customer: an alert.
     public static let riskFlagged = MessageType(rawValue: "risk.flagged")
+    /// An operator clears a user of limits on account of refunds.
+    public static let riskClearRequested = MessageType(rawValue: "risk.clear.requested")
+    /// It is done.
+    public static let riskClearAnswered = MessageType(rawValue: "risk.clear.answered")
     /// Granting asks itself to decide a held purchase anew because catalogue or policy changed.
     public static let purchaseRedriveRequested = MessageType(rawValue: "purchase.redrive.requested")
     /// A client asks for an order and its appAccountToken.
@@ -69,6 +73,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let ledgerRequested = MessageType(rawValue: "ledger.requested")
     /// Question: one of a user's own transactions.
     public static let transactionRequested = MessageType(rawValue: "transaction.requested")
+    /// Question: what a user may use besides the wallet.
+    public static let entitlementsRequested = MessageType(rawValue: "entitlements.requested")
+    /// The answer to a question about entitlements.
+    public static let entitlementsAnswered = MessageType(rawValue: "entitlements.answered")
     /// The answer to a purchase; travels over `purser.replies` only.
     public static let purchaseAnswered = MessageType(rawValue: "purchase.answered")
     /// The answer to an order request.

@@ -74,6 +74,8 @@ public enum AnswerCode: String, Codable, Sendable, CaseIterable {
     case appAccountTokenRequired = "APP_ACCOUNT_TOKEN_REQUIRED"
     case purchasePending = "PURCHASE_PENDING"
     case underReview = "UNDER_REVIEW"
+    case orderingRestricted = "ORDERING_RESTRICTED"
+    case spendingRestricted = "SPENDING_RESTRICTED"
     case spendConflict = "SPEND_CONFLICT"
     case spendDeadlinePassed = "SPEND_DEADLINE_PASSED"
     case balanceNotEnough = "BALANCE_NOT_ENOUGH"

@@ -66,3 +66,34 @@ public struct DebtRepaid: Message {
         self.balance = balance
     }
 }
+
+/// An operator has looked at a user: refunds of before count for no limit any more.
+public struct RiskClearRequested: Message {
+    /// Routing key.
+    public static var type: MessageType { .riskClearRequested }
+    /// The app.
+    public var app: AppID
+    /// Whom.
+    public var userID: UserID
+    /// Who decided it, for the record.
+    public var actor: String
+    /// Why, for the record.
+    public var reason: String
+
+    /// Composes the message.
+    public init(app: AppID, userID: UserID, actor: String, reason: String) {
+        self.app = app
+        self.userID = userID
+        self.actor = actor
+        self.reason = reason
+    }
+}
+
+/// The operator's word is on record.
+public struct RiskClearAnswered: Message {
+    /// Routing key of the type.
+    public static var type: MessageType { .riskClearAnswered }
+
+    /// Composes the answer.
+    public init() {}
+}

@@ -34,6 +34,8 @@ public enum SpendOutcome: String, Codable, Sendable {
     case notEnough = "not_enough"
     /// The deadline had passed.
     case deadlinePassed = "deadline_passed"
+    /// Too many refunds: the app's policy lets the customer spend nothing now.
+    case restricted
     /// The app has no such asset.
     case unknownAsset = "unknown_asset"
 }

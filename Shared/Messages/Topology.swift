@@ -84,11 +84,12 @@ public enum Topology {
         name: "granting.wallet", durability: .work, types: [.orderRequested, .spendRequested])
     /// Operators and re-drives.
     public static let grantingCommands = Queue(
-        name: "granting.commands", durability: .work, types: [.catalogImportRequested, .purchaseRedriveRequested])
+        name: "granting.commands", durability: .work,
+        types: [.catalogImportRequested, .purchaseRedriveRequested, .riskClearRequested])
     /// Questions.
     public static let grantingQueries = Queue(
         name: "granting.queries", durability: .query,
-        types: [.catalogRequested, .balanceRequested, .ledgerRequested, .transactionRequested])
+        types: [.catalogRequested, .balanceRequested, .ledgerRequested, .transactionRequested, .entitlementsRequested])
 
     /// Genuine notifications of Apple to act on.
     public static let grantingNotifications = Queue(

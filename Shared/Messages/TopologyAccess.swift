@@ -37,7 +37,7 @@ extension Topology {
         user: "gateway",
         says: [
             .purchaseSubmitted, .orderRequested, .spendRequested, .catalogRequested, .balanceRequested,
-            .ledgerRequested, .transactionRequested, .notificationReceived,
+            .ledgerRequested, .transactionRequested, .entitlementsRequested, .notificationReceived,
         ], reads: [], asks: true, answers: false, operates: false)
     /// Verification: the only one that can say `purchase.verified`.
     public static let verificationAccess = Access(
@@ -55,7 +55,9 @@ extension Topology {
         answers: true, operates: false)
     /// The operator's command line: requests only.
     public static let controlAccess = Access(
-        user: "control", says: [.catalogImportRequested, .catalogRequested, .notificationRedriveRequested], reads: [],
+        user: "control",
+        says: [.catalogImportRequested, .catalogRequested, .notificationRedriveRequested, .riskClearRequested],
+        reads: [],
         asks: true, answers: false, operates: true)
 
     /// All users.

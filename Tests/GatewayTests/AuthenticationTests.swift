@@ -22,6 +22,7 @@ import Testing
         Route(method: "POST", path: "/api/iap/apple/verify", body: Samples.verifyBody),
         Route(method: "POST", path: "/api/iap/apple/verify-without-order", body: Samples.verifyBody),
         Route(method: "GET", path: "/api/iap/transactions/2000000888888888"),
+        Route(method: "GET", path: "/api/iap/entitlements"),
         Route(method: "GET", path: "/api/wallet/balance"),
         Route(method: "GET", path: "/api/wallet/ledger"),
         Route(method: "POST", path: "/api/wallet/consume", body: Samples.consumeBody, kind: .service),

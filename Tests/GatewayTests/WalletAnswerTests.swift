@@ -36,6 +36,30 @@ import Testing
         #expect(try await door.send("GET", "/api/iap/products").text == #"{"products":[]}"#)
     }
 
+    @Test func `entitlements are told with their end, of subscriptions also what comes next (C-082)`() async throws {
+        var gold = EntitlementState(
+            name: "gold", environment: .production, isActive: true, status: .gracePeriod,
+            productID: ProductID("monthly"))
+        (gold.until, gold.willRenew, gold.renewsAs) = (1_780_000_000_000, true, ProductID("yearly"))
+        let ever = EntitlementState(
+            name: "vip", environment: .sandbox, isActive: true, status: .active, productID: ProductID("ever"))
+        let answer = EntitlementsAnswered(entitlements: [gold, ever])
+        let door = try TestDoor { _, _ in answer }
+        let response = try await door.send("GET", "/api/iap/entitlements")
+        #expect(
+            response.text
+                == (try compact(
+                    """
+                    {"entitlements": [
+                      {"id": "gold", "active": true, "status": "GRACE_PERIOD", "environment": "PRODUCTION",
+                       "appleProductId": "monthly", "until": "2026-05-28T20:26:40.000Z", "willRenew": true,
+                       "renewsAs": "yearly"},
+                      {"id": "vip", "active": true, "status": "ACTIVE", "environment": "SANDBOX",
+                       "appleProductId": "ever"}]}
+                    """)))
+        #expect(door.asker.asked.first is EntitlementsRequested)
+    }
+
     @Test func `an order answers as the client's document shows (A-027)`() async throws {
         let door = try TestDoor { _, _ in
             OrderAnswered(

@@ -120,11 +120,6 @@ import Testing
     @Test(arguments: [
         (transaction("1", type: "Non-Consumable"), HeldReason.productTypeMismatch, AnswerCode.underReview, false),
         (transaction("1", ownership: "FAMILY_SHARED"), .familyShared, .familySharedNotGranted, true),
-        (transaction("1", Shop.card), .notDeliverable, .underReview, false),
-        (
-            transaction("1", Shop.subscription, type: "Auto-Renewable Subscription"), .notDeliverable, .underReview,
-            false
-        ),
     ])
     func `what cannot be delivered is held with its own code (S26)`(
         purchase: VerifiedTransaction, reason: HeldReason, code: AnswerCode, mayFinish: Bool

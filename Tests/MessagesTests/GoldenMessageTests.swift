@@ -94,6 +94,8 @@ extension GoldenMessageTests {
                 customer: customer, transactionID: .init("1"), revokedShare: 40_000, revision: 1, taken: coins,
                 owed: [], balances: [])),
         Sample(PurchaseRedriveRequested(transactionID: .init("1"), environment: .sandbox)),
+        Sample(RiskClearRequested(app: .init("app"), userID: .init("u1"), actor: "op", reason: "called, all is well")),
+        Sample(RiskClearAnswered()),
         Sample(
             RiskFlagged(customer: customer, kind: .debt, transactionID: .init("1"), revision: 2, owed: coins)),
         Sample(
@@ -143,6 +145,20 @@ extension GoldenMessageTests {
                         sourceType: "APPLE_IAP", sourceID: "1/0", remark: "Apple purchase: coins_60",
                         environment: .production, createdAt: 1_760_000_000_000)
                 ], nextBefore: 8)),
+        Sample(EntitlementsRequested(app: .init("app"), userID: .init("u1"))),
+        Sample(
+            EntitlementsAnswered(entitlements: [
+                {
+                    var state = EntitlementState(
+                        name: "vip", environment: .production, isActive: true, status: .gracePeriod,
+                        productID: .init("monthly"))
+                    state.until = 1_760_000_000_000
+                    state.willRenew = true
+                    state.renewsAs = .init("yearly")
+                    state.expirationIntent = 2
+                    return state
+                }()
+            ])),
         Sample(TransactionRequested(app: .init("app"), userID: .init("u1"), transactionID: .init("1"))),
         Sample(
             TransactionAnswered(transactions: [

@@ -37,6 +37,7 @@ struct OrdersSurface: Sendable {
             ("POST", verify(Self.verifyRoute, needsOrder: true)),
             ("POST", verify(Self.verifyWithoutOrderRoute, needsOrder: false)),
             ("GET", query("/api/iap/transactions/{transactionId}", transaction)),
+            ("GET", query("/api/iap/entitlements", entitlements)),
             ("GET", query("/api/wallet/balance", balance)),
             ("GET", query("/api/wallet/ledger", ledger)),
             ("POST", command("/api/wallet/consume", .service, consume)),
@@ -93,6 +94,11 @@ struct OrdersSurface: Sendable {
         let question = TransactionRequested(app: call.app.id, userID: call.userID, transactionID: TransactionID(id))
         return try WalletJSON.transaction(
             try await asker.ask(question, for: call, expecting: TransactionAnswered.self))
+    }
+
+    @Sendable private func entitlements(_ call: Call) async throws(Problem) -> JSONObject? {
+        let question = EntitlementsRequested(app: call.app.id, userID: call.userID)
+        return EntitlementJSON.body(try await asker.ask(question, for: call, expecting: EntitlementsAnswered.self))
     }
 
     @Sendable private func balance(_ call: Call) async throws(Problem) -> JSONObject? {

@@ -54,6 +54,7 @@ enum WalletJSON {
         case .notEnough: .balanceNotEnough
         case .deadlinePassed: .spendDeadlinePassed
         case .unknownAsset: .unknownAsset
+        case .restricted: .spendingRestricted
         case .spent, nil: .internalError
         }
     }

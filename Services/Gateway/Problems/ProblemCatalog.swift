@@ -151,6 +151,10 @@ enum ProblemCatalog {
         Entry(
             code: .transactionNotFound, status: 404, title: "No such transaction",
             advice: "The caller has no transaction with this id."),
+        Entry(
+            code: .orderingRestricted, status: 403, title: "No orders for now",
+            advice: "Too many of this user's purchases were refunded within 30 days. What was bought already is "
+                + "delivered; contact support."),
     ]
 
     /// Problems of spending and reading a wallet.
@@ -170,6 +174,10 @@ enum ProblemCatalog {
             code: .spendDeadlinePassed, status: 422, title: "Deadline passed",
             advice: "The deadline passed before the spend was decided; nothing was taken. A new attempt needs a new "
                 + "sourceId."),
+        Entry(
+            code: .spendingRestricted, status: 403, title: "No spending for now",
+            advice: "Too many of this user's purchases were refunded within 30 days. The decision is final for this "
+                + "sourceId; contact support."),
         Entry(
             code: .unknownAsset, status: 422, title: "Unknown asset",
             advice: "The app has no such asset. Use one of the assets of its configuration."),

@@ -43,12 +43,14 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case purchasePending = "PURCHASE_PENDING"
     case underReview = "UNDER_REVIEW"
     case transactionNotFound = "TRANSACTION_NOT_FOUND"
+    case orderingRestricted = "ORDERING_RESTRICTED"
 
     // The wallet.
     case balanceNotEnough = "BALANCE_NOT_ENOUGH"
     case timeNotEnough = "TIME_NOT_ENOUGH"
     case spendConflict = "SPEND_CONFLICT"
     case spendDeadlinePassed = "SPEND_DEADLINE_PASSED"
+    case spendingRestricted = "SPENDING_RESTRICTED"
     case unknownAsset = "UNKNOWN_ASSET"
 
     /// The code of an answer that came over the broker. A code that a newer service says and this gateway does not know

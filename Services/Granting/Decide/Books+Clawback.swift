@@ -42,13 +42,19 @@ extension Books {
             Announcement(
                 body: .clawedBack(body), key: key.description, revision: grant.revision, environment: key.environment))
         facts += later
+        count(grant)
+        guard isRefund else { return }
         flagDebt(of: grant, owed: owed, cause, &facts)
+        flagRefunds(of: grant, cause, &facts)
     }
 
     /// The share that the newest statement takes back; of a non-consumable, the newest over all transactions of its chain
     /// that are its customer's.
     func revokedShare(of grant: Grant) -> Int64 {
-        guard grant.kind == .nonConsumable else { return purchases[grant.key]?.statement.revokedShare ?? 0 }
+        guard grant.kind == .nonConsumable else {
+            // Of a period that another transaction told of again, the first one may not be at hand: it stays as it is.
+            return purchases[grant.key]?.statement.takenShare ?? grant.appliedShare
+        }
         return newestStatement(of: grant.originalTransactionID, grant.key.environment, ownedBy: grant.customer)?
             .revokedShare ?? 0
     }

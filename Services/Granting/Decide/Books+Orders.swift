@@ -15,6 +15,9 @@ extension Books {
         // Drawn twice by chance: the asker draws again.
         guard tokens[tokenKey] == nil else { return OrderDecision(answer: refusal(.purchasePending)) }
         let catalog = catalog(of: request.app)
+        guard !reaches(catalog.risk?.orders, order.customer) else {
+            return OrderDecision(answer: refusal(.orderingRestricted))
+        }
         guard catalog.productOnSale(request.productID) != nil else {
             return OrderDecision(answer: refusal(.unknownAppleProductID))
         }

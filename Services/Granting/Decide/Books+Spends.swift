@@ -31,8 +31,10 @@ extension Books {
     }
 
     private func verdict(_ request: SpendRequested, _ customer: CustomerID) -> (SpendOutcome, AnswerCode?) {
-        guard let asset = catalog(of: request.app).asset(request.asset) else { return (.unknownAsset, .unknownAsset) }
+        let catalog = catalog(of: request.app)
+        guard let asset = catalog.asset(request.asset) else { return (.unknownAsset, .unknownAsset) }
         guard now <= request.deadline else { return (.deadlinePassed, .spendDeadlinePassed) }
+        if reaches(catalog.risk?.spends, customer) { return (.restricted, .spendingRestricted) }
         let account = AccountKey(customer: customer, asset: request.asset)
         return spendable(account) < request.amount ? (.notEnough, asset.insufficientCode) : (.spent, nil)
     }

@@ -24,6 +24,10 @@ struct Books {
     var grants: [TransactionKey: Grant] = [:]
     /// Non-consumables that were delivered, by what makes them unique.
     var nonConsumables: [NonConsumableKey: TransactionKey] = [:]
+    /// Periods of subscriptions that were delivered.
+    var periods: [PeriodKey: TransactionKey] = [:]
+    /// Who owns subscriptions; the transaction id stands for the original one.
+    var subscriptionOwners: [TransactionKey: CustomerID] = [:]
     /// Balances of wallets; a missing one is zero.
     var wallets: [CustomerID: [AssetID: Account]] = [:]
     /// Lots.
@@ -36,6 +40,9 @@ struct Books {
     var clawbackDraws: [TransactionKey: [Draw]] = [:]
     /// What refunds could not take back.
     var debts: [LotKey: Debt] = [:]
+    /// Refunds that limits may count, and since when an operator wants them counted (ms since 1970).
+    var countedRefunds: [TransactionKey: CountedRefund] = [:]
+    var clearedUntil: [CustomerID: Int64] = [:]
     /// Decided spends.
     var spends: [SpendKey: Spend] = [:]
 
@@ -82,6 +89,7 @@ struct Books {
     /// Adds a grant.
     mutating func insert(_ grant: Grant) {
         grants[grant.key] = grant
+        if let period = grant.period { periods[period] = grant.key }
         guard grant.kind == .nonConsumable else { return }
         let key = NonConsumableKey(
             environment: grant.key.environment, originalTransactionID: grant.originalTransactionID,

@@ -58,6 +58,9 @@ struct Catalog: Sendable {
     /// The share of a grant that repays debts (milliunits of per cent); nil: debts are kept.
     var debtRepaymentShare: Int64? { definition?.policies.debtRepaymentShare }
 
+    /// What many refunds lead to.
+    var risk: RiskPolicy? { definition?.policies.risk }
+
     /// Hours until a new order's label becomes "expired"; a day before anything else is configured.
     var orderExpiryHours: Int64 { definition?.policies.orderExpiryHours ?? 24 }
 }

@@ -27,11 +27,26 @@ enum CatalogProblems {
         if let share = definition.policies.debtRepaymentShare, share < 1 || share > VerifiedTransaction.wholeShare {
             problems.append("debtRepaymentShare must be 1 to \(VerifiedTransaction.wholeShare), not \(share)")
         }
+        problems += self.problems(of: definition.policies.risk)
         let users = definition.policies.reviewers + definition.policies.testers
         if !users.allSatisfy({ isName($0.rawValue) }) { problems.append("a reviewer or tester has no usable user id") }
         problems += assets(definition, keeping: current)
         problems += products(definition)
         return problems
+    }
+
+    private static func problems(of risk: RiskPolicy?) -> [String] {
+        [risk?.orders, risk?.spends, risk?.review].compactMap { $0 }.flatMap { limit -> [String] in
+            var problems: [String] = []
+            if let refunds = limit.refunds, refunds < 1 {
+                problems.append("a limit of \(refunds) refunds says nothing")
+            }
+            if limit.amounts.contains(where: { $0.milliunits < 1 || $0.currency.isEmpty }) {
+                problems.append("a limit's amount must be at least 1 milliunit of a currency")
+            }
+            if limit.refunds == nil, limit.amounts.isEmpty { problems.append("a limit needs refunds or amounts") }
+            return problems
+        }
     }
 
     private static func assets(_ definition: CatalogDefinition, keeping current: CatalogDefinition?) -> [String] {

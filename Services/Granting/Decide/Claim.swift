@@ -13,7 +13,8 @@ enum Claim: Equatable {
 }
 
 extension Books {
-    /// Finds the owner: the token's customer; else the order's; else whoever it was bound to; else the caller, once.
+    /// Finds the owner: the token's customer; else the order's; else whoever it was bound to; else, of a renewal, whoever
+    /// has the subscription; else the caller, once.
     func claim(_ purchase: Purchase, by submission: Submission) -> Claim {
         let token = owner(ofToken: purchase.statement.appAccountToken, in: purchase.app)
         if let caller = submission.caller, let owner = purchase.owner, owner != caller {
@@ -35,6 +36,12 @@ extension Books {
         if let order { return .owner(order.customer, order: order.number, isClaimedByCaller: false) }
         if let owner = purchase.owner {
             return .owner(owner, order: purchase.submittedOrder, isClaimedByCaller: purchase.isClaimedByCaller)
+        }
+        if purchase.statement.isAutoRenewable, let owner = subscriptionOwners[purchase.statement.chain] {
+            if let caller = submission.caller, caller != owner {
+                return .refused(.transactionAlreadyBound, .bindingConflict)
+            }
+            return .owner(owner, order: nil, isClaimedByCaller: false)
         }
         guard let caller = submission.caller else { return .unclaimed }
         if catalog(of: purchase.app).requiresToken { return .tokenRequired }

@@ -33,6 +33,15 @@ extension Books {
                 return .delivered(by: first)
             }
         }
+        if let period = statement.period, let first = periods[period], first != key {
+            guard let grant = grants[first], grant.customer == owner else {
+                settle(purchase, .notDeliverable, &facts)
+                return .held(.notDeliverable)
+            }
+            purchase.deliveredBy = first.transactionID
+            settle(purchase, nil, &facts)
+            return .delivered(by: first)
+        }
         if revokedShareKnown(purchase, owner) == VerifiedTransaction.wholeShare {
             settle(purchase, nil, &facts)
             return .revoked
@@ -62,7 +71,7 @@ extension Books {
         guard statement.isNonConsumable,
             let newest = newestStatement(of: statement.originalTransactionID, statement.environment, ownedBy: owner),
             newest.isNewer(than: statement)
-        else { return statement.revokedShare }
+        else { return statement.takenShare }
         return newest.revokedShare
     }
 
@@ -78,40 +87,57 @@ extension Books {
             settle(purchase, reason, &facts)
             return .held(reason)
         }
-        guard let amounts = amounts(version.product, statement.quantity, owner) else {
+        guard let amounts = amounts(version.product, statement, owner) else {
             settle(purchase, .amountOverflow, &facts)
             return .held(.amountOverflow)
         }
-        let orderNumber = order.flatMap { settleOrder($0, statement, owner, cause) }
+        let orderNumber = order.flatMap {
+            isDelivered($0, by: statement) ? nil : settleOrder($0, statement, owner, cause)
+        }
         var purchase = purchase
         purchase.orderNumber = orderNumber
         purchase.deliveredBy = statement.transactionID
         settle(purchase, nil, &facts)
         let grant = Grant(
             key: purchase.key, app: purchase.app, customer: owner, productID: statement.productID,
-            productVersion: version.version, quantity: statement.quantity,
-            kind: statement.isNonConsumable ? .nonConsumable : .consumable,
-            originalTransactionID: statement.originalTransactionID, orderNumber: orderNumber, cause: cause)
+            productVersion: version.version, quantity: statement.quantity, kind: kind(of: statement),
+            originalTransactionID: statement.originalTransactionID, orderNumber: orderNumber, cause: cause,
+            lineItem: statement.period?.item)
         insert(grant)
+        if statement.isAutoRenewable { subscriptionOwners[statement.chain] = owner }
         changes.newGrants.append(grant.key)
         credit(amounts, for: grant)
         announce(grant, amounts, purchase, &facts)
         return .granted(grant.key)
     }
 
-    /// Why this product cannot be delivered for this statement.
+    /// Whether an order was delivered by another period of the same subscription: a renewal is no second purchase on it.
+    private func isDelivered(_ order: OrderNumber, by statement: VerifiedTransaction) -> Bool {
+        statement.isAutoRenewable && orders[order]?.deliveredBy.map { $0 != statement.key } ?? false
+    }
+
+    /// What makes the grant unique. A family member's is their own transaction, and nothing more.
+    private func kind(of statement: VerifiedTransaction) -> Grant.Kind {
+        if statement.isFamilyShared { return .consumable }
+        return statement.isNonConsumable ? .nonConsumable : statement.period == nil ? .consumable : .period
+    }
+
+    /// Why this product cannot be delivered for this statement. What a family member shares gives an entitlement, never
+    /// assets.
     private func obstacle(_ product: CatalogProduct, _ statement: VerifiedTransaction) -> HeldReason? {
         if product.productType != statement.productType { return .productTypeMismatch }
-        if statement.isFamilyShared, !product.amounts.isEmpty { return .familyShared }
-        let isSubscription = product.productType.hasSuffix("Subscription")
-        return product.entitlement != nil || isSubscription || product.amounts.isEmpty ? .notDeliverable : nil
+        if statement.isFamilyShared, product.entitlement == nil { return .familyShared }
+        return product.entitlement == nil && product.amounts.isEmpty ? .notDeliverable : nil
     }
 
     /// What is granted, if amount × quantity and every balance after it fit into 64 bits.
-    private func amounts(_ product: CatalogProduct, _ quantity: Int64, _ owner: CustomerID) -> [AssetAmount]? {
+    private func amounts(
+        _ product: CatalogProduct, _ statement: VerifiedTransaction, _ owner: CustomerID
+    ) -> [AssetAmount]? {
         var amounts: [AssetAmount] = []
+        guard !statement.isFamilyShared else { return [] }
         for unit in product.amounts {
-            guard let amount = Amounts.product(unit.amount, quantity) else { return nil }
+            guard let amount = Amounts.product(unit.amount, statement.quantity) else { return nil }
             let account = AccountKey(customer: owner, asset: unit.asset)
             if balance(account).addingReportingOverflow(amount).overflow { return nil }
             amounts.append(AssetAmount(asset: unit.asset, amount: amount))

@@ -32,10 +32,19 @@ struct Grant: Sendable, Equatable {
     var orderNumber: OrderNumber?
     /// The message that caused it: delivered again, that message is answered GRANTED again.
     var cause: MessageID
+    /// Which period of the subscription it is.
+    var lineItem: String? = nil
     /// How often the revoked share changed since.
     var revision: Int64 = 0
     /// The revoked share that the wallet reflects (milliunits of per cent).
     var appliedShare: Int64 = 0
+
+    /// The period it delivers.
+    var period: PeriodKey? {
+        lineItem.map {
+            PeriodKey(environment: key.environment, originalTransactionID: originalTransactionID, item: $0)
+        }
+    }
 }
 
 /// A non-consumable in a customer's hands.

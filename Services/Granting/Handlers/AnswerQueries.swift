@@ -16,6 +16,7 @@ struct AnswerQueries: Handler {
         case balance(BalanceRequested)
         case ledger(LedgerRequested, limit: Int64)
         case transaction(TransactionRequested)
+        case entitlements(EntitlementsRequested)
     }
 
     /// Handles a batch inside one transaction.
@@ -37,6 +38,7 @@ struct AnswerQueries: Handler {
         if let question = incoming.read(LedgerRequested.self) {
             return .ledger(question, limit: min(max(question.limit, 1), Self.largestPage))
         }
+        if let question = incoming.read(EntitlementsRequested.self) { return .entitlements(question) }
         return incoming.read(TransactionRequested.self).map { .transaction($0) }
     }
 
@@ -46,6 +48,7 @@ struct AnswerQueries: Handler {
         case .balance(let question): QueryTables.balances(question)
         case .ledger(let question, let limit): QueryTables.ledger(question, limit: limit)
         case .transaction(let question): QueryTables.transactions(question)
+        case .entitlements(let question): EntitlementTables.read(question)
         }
     }
 
@@ -54,6 +57,7 @@ struct AnswerQueries: Handler {
         case .catalog: try incoming.reply(try QueryTables.catalog(rows))
         case .balance: try incoming.reply(BalanceAnswered(balances: try rows.map(QueryTables.balance)))
         case .ledger(_, let limit): try incoming.reply(try QueryTables.page(rows, limit: limit))
+        case .entitlements: try incoming.reply(try EntitlementTables.answer(rows))
         case .transaction:
             try incoming.reply(TransactionAnswered(transactions: try rows.map(QueryTables.summary)))
         }

@@ -25,12 +25,23 @@ struct ApplyNotifications: Handler {
             notification == nil ? Outcome.park(reason: Incoming.unreadable) : .done(facts: [], reply: nil)
         }
         var entries: [PurchaseRound.Entry] = []
+        var renewals: [Renewal] = []
         for (place, notification) in notifications.enumerated() {
-            guard let notification, let need = Self.need(notification, batch[place].header.id) else { continue }
+            guard let notification else { continue }
+            if let renewal = Self.renewal(notification) { renewals.append(renewal) }
+            guard let need = Self.need(notification, batch[place].header.id) else { continue }
             entries.append(PurchaseRound.Entry(place: place, need: need))
         }
         try PurchaseRound.run(entries, of: batch, &catalogs, &outcomes, in: &tables)
+        // After everything that is locked: the last in the order, and sorted.
+        if !renewals.isEmpty { tables.enqueue([.saveRenewals(Renewal.newest(renewals))]) }
         return outcomes
+    }
+
+    /// What it says about the next renewal; nothing in words of tomorrow.
+    private static func renewal(_ notification: NotificationVerified) -> Renewal? {
+        guard AppleNotificationType(rawValue: notification.notificationType) != nil else { return nil }
+        return notification.renewal.map { Renewal(info: $0, app: notification.app) }
     }
 
     /// The purchase it speaks of; nil if it speaks of none, or in words of tomorrow: those change nothing until a version

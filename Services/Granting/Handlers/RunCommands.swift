@@ -14,6 +14,8 @@ struct RunCommands: Handler {
         case redrive(TransactionKey)
         /// A catalogue is to come into force.
         case importCatalog(CatalogImportRequested)
+        /// A user's refunds are to count no more.
+        case clearRisk(RiskClearRequested)
     }
 
     /// Handles a batch inside one transaction.
@@ -37,6 +39,9 @@ struct RunCommands: Handler {
                 try Redrives.run(redrives, of: batch, &outcomes, in: &tables)
                 redrives = []
                 outcomes[place] = try ImportCatalog.run(request, batch[place], in: &tables)
+            case .clearRisk(let request):
+                tables.enqueue([.clearRisk(request, cause: batch[place].header.id)])
+                outcomes[place] = .done(facts: [], reply: try batch[place].reply(RiskClearAnswered()))
             case nil: continue
             }
         }
@@ -47,6 +52,10 @@ struct RunCommands: Handler {
     private func read(_ incoming: Incoming) -> Command? {
         if let request = incoming.read(PurchaseRedriveRequested.self) {
             return .redrive(TransactionKey(environment: request.environment, transactionID: request.transactionID))
+        }
+        if let request = incoming.read(RiskClearRequested.self) {
+            let isUsable = [request.actor, request.reason].allSatisfy { !$0.isEmpty && $0.utf8.count <= 1_000 }
+            return isUsable ? .clearRisk(request) : nil
         }
         return incoming.read(CatalogImportRequested.self).map { .importCatalog($0) }
     }

@@ -1,3 +1,4 @@
+import Messages
 import Postgres
 
 /// What is written into the tables: one case a kind of row, whatever the batch holds.
@@ -32,8 +33,12 @@ enum BookChange {
     case insertSpends([Spend])
     /// Statements about refunds.
     case saveRefundStatements([RefundStatement])
+    /// Newest renewal infos, sorted.
+    case saveRenewals([Renewal])
     /// Flags for people.
     case insertFlags([RiskFlag])
+    /// An operator's word about a user.
+    case clearRisk(RiskClearRequested, cause: MessageID)
     /// A catalogue that comes into force; the next three belong to it.
     case insertCatalog(CatalogTables.Entry)
     /// What its products are from now on.
@@ -61,7 +66,9 @@ enum BookChange {
         case .saveDebts(let debts): WalletTables.save(debts)
         case .insertSpends(let spends): WalletTables.insert(spends)
         case .saveRefundStatements(let statements): RefundTables.save(statements)
+        case .saveRenewals(let renewals): SubscriptionTables.save(renewals)
         case .insertFlags(let flags): RefundTables.insert(flags)
+        case .clearRisk(let request, let cause): RefundTables.clear(request, cause: cause)
         case .insertCatalog(let entry): CatalogTables.insert(entry)
         case .insertProducts(let entry): CatalogTables.insertProducts(entry)
         case .insertAmounts(let entry): CatalogTables.insertAmounts(entry)

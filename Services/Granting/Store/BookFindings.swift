@@ -18,6 +18,12 @@ struct BookFindings {
     var purchases: [Purchase] = []
     /// Tokens handed out.
     var tokens: [(key: TokenKey, token: IssuedToken)] = []
+    /// Who owns subscriptions, and which grants delivered their periods.
+    var subscriptionOwners: [(chain: TransactionKey, owner: CustomerID)] = []
+    var periods: [(key: PeriodKey, grant: TransactionKey)] = []
+    /// Refunds that limits may count, and when operators cleared their customers.
+    var countedRefunds: [CountedRefund] = []
+    var clearances: [(customer: CustomerID, at: Int64)] = []
     /// The database's time (ms since 1970).
     var now: Int64 = 0
     /// Balances.
@@ -53,6 +59,10 @@ struct BookFindings {
         case .findOwners: owners += try rows.map { try $0.id("customer") }
         case .lockTransactions, .transactions, .chain: purchases += try rows.map(TransactionTable.purchase)
         case .tokens: tokens += try rows.map(CustomerTables.token)
+        case .subscriptionOwners: subscriptionOwners += try rows.map(SubscriptionTables.owner)
+        case .periods: periods += try rows.map(SubscriptionTables.period)
+        case .countedRefunds: countedRefunds += try rows.map(RefundTables.counted)
+        case .clearances: clearances += try rows.map(RefundTables.clearance)
         case .clock: now = try rows.single().int8("now")
         case .accounts: accounts += try rows.map(WalletTables.account)
         case .orders: orders += try rows.map(CustomerTables.order)

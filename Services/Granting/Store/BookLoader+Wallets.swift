@@ -6,7 +6,7 @@ extension BookLoader {
     func readWallets(_ books: inout Books, in tables: inout some BookTables & ~Copyable) throws {
         let customers = books.customers.keys.sorted()
         let chains = needs.chains
-        let granted = Array(Set(books.purchases.values.compactMap(\.grantKey))).sorted()
+        let granted = Set(books.purchases.values.compactMap(\.grantKey)).union(books.periods.values).sorted()
         let spendKeys = self.spendKeys
         let numbers = orderNumbers(books)
         var queries: [BookQuery] = [.clock, .accounts(customers)]
@@ -21,6 +21,9 @@ extension BookLoader {
             ]
         }
         if movesDebts(books) { queries.append(.openDebts(customers)) }
+        if needs.apps.contains(where: { books.catalog(of: $0).risk != nil }) {
+            queries += [.countedRefunds(customers), .clearances(customers)]
+        }
         let ranges = lotRanges(books)
         if !ranges.isEmpty { queries.append(.lots(ranges)) }
         if !spendKeys.isEmpty { queries.append(.spends(spendKeys)) }
@@ -92,6 +95,8 @@ extension Books {
             if let refunded = draw.refunded { clawbackDraws[refunded, default: []].append(draw) }
         }
         for debt in found.debts { debts[debt.key] = debt }
+        for refund in found.countedRefunds { countedRefunds[refund.key] = refund }
+        for (customer, instant) in found.clearances { clearedUntil[customer] = instant }
         for spend in found.spends { spends[spend.key] = spend }
         for (_, lot) in found.lots.sorted(by: { $0.key < $1.key }) { insert(lot) }
     }

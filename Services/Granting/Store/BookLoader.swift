@@ -34,8 +34,10 @@ struct BookLoader {
         if !needs.purchases.isEmpty {
             queries.append(.findOwners(needs.keys, needs.tokens, needs.orderNumbers.sorted()))
         }
+        if !needs.subscriptions.isEmpty { queries.append(.subscriptionOwners(needs.subscriptions)) }
         let found = try tables.run(queries)
         var owners = Set(needs.purchases.compactMap(\.customer) + found.owners)
+        owners.formUnion(found.subscriptionOwners.map(\.owner))
         for customer in found.customers {
             guard let user = customer.userID else { continue }
             callers[UserKey(app: customer.app, user: user)] = customer.id
@@ -68,7 +70,14 @@ struct BookLoader {
             queries = [.savepoint] + queries + [.insertTransactions(needs.firstSubmissions), .lockTransactions(keys)]
         }
         if !keys.isEmpty || !tokens.isEmpty { queries.append(.tokens(tokens, keys)) }
+        if !needs.subscriptions.isEmpty {
+            queries += [.subscriptionOwners(needs.subscriptions), .periods(needs.periods)]
+        }
         let found = try tables.run(queries)
+        books.subscriptionOwners = [:]
+        for (chain, owner) in found.subscriptionOwners { books.subscriptionOwners[chain] = owner }
+        books.periods = [:]
+        for (period, grant) in found.periods { books.periods[period] = grant }
         books.customers = [:]
         for customer in found.customers { books.customers[customer.id] = customer }
         books.tokens = [:]
@@ -77,6 +86,7 @@ struct BookLoader {
         books.purchases = [:]
         // Every token that is known now may decide on an owner, also one that was issued since the look ahead.
         var needed = Set(books.tokens.values.map(\.customer))
+        needed.formUnion(books.subscriptionOwners.values)
         for purchase in found.purchases {
             books.purchases[purchase.key] = purchase
             if let owner = purchase.owner { needed.insert(owner) }

@@ -62,12 +62,18 @@ struct BookNeeds {
     /// The orders named.
     var orderNumbers: Set<OrderNumber> { Set(purchases.compactMap(\.orderNumber) + orders.map(\.orderNumber)) }
 
+    /// The subscriptions spoken of, sorted; the transaction id stands for the original one.
+    var subscriptions: [TransactionKey] {
+        Set(purchases.map(\.transaction).filter(\.isAutoRenewable).map(\.chain)).sorted()
+    }
+
+    /// The periods of subscriptions spoken of, sorted.
+    var periods: [PeriodKey] { Set(purchases.compactMap(\.transaction.period)).sorted() }
+
     /// The chains of restores that non-consumables belong to; the transaction id stands for the original one.
     var chains: [TransactionKey] {
         Set(
-            purchases.map(\.transaction).filter(\.isNonConsumable).map {
-                TransactionKey(environment: $0.environment, transactionID: $0.originalTransactionID)
-            }
+            purchases.map(\.transaction).filter(\.isNonConsumable).map(\.chain)
         ).sorted()
     }
 }

@@ -53,6 +53,13 @@ enum BookQuery {
     case clawbackDraws([TransactionKey], chains: [TransactionKey], ownedBy: [CustomerID])
     /// What their refunds could not take back.
     case debts([TransactionKey], chains: [TransactionKey], ownedBy: [CustomerID])
+    /// Who owns subscriptions.
+    case subscriptionOwners([TransactionKey])
+    /// Which grants delivered periods of subscriptions.
+    case periods([PeriodKey])
+    /// Refunds of customers that limits may count, and when an operator cleared them.
+    case countedRefunds([CustomerID])
+    case clearances([CustomerID])
     /// What customers owe.
     case openDebts([CustomerID])
     /// The lots with anything left that can be drawn on.
@@ -93,6 +100,10 @@ enum BookQuery {
         case .clawbackDraws(let keys, let chains, let owners):
             WalletTables.clawbackDraws(of: keys, chains: chains, ownedBy: owners)
         case .debts(let keys, let chains, let owners): WalletTables.debts(of: keys, chains: chains, ownedBy: owners)
+        case .subscriptionOwners(let chains): SubscriptionTables.owners(chains)
+        case .periods(let periods): SubscriptionTables.periods(periods)
+        case .countedRefunds(let customers): RefundTables.counted(customers)
+        case .clearances(let customers): RefundTables.clearances(customers)
         case .openDebts(let customers): RefundTables.openDebts(customers)
         case .lots(let ranges): WalletTables.lots(ranges)
         case .spends(let keys): WalletTables.spends(keys)

@@ -6,7 +6,7 @@ import Postgres
 enum GrantTable {
     private static let columns = """
         g.environment, g.transaction_id, g.app, g.customer, g.product_id, g.product_version, g.quantity, g.kind,
-        g.original_transaction_id, g.order_number, g.cause, g.revision, g.applied_share
+        g.original_transaction_id, g.web_order_line_item_id, g.order_number, g.cause, g.revision, g.applied_share
         """
 
     /// Grants of transactions, and of the chains of non-consumables that one of `owners` may hold.
@@ -27,16 +27,17 @@ enum GrantTable {
         Statement(
             """
             INSERT INTO granting.grants (environment, transaction_id, app, customer, product_id, product_version,
-                quantity, kind, original_transaction_id, order_number, cause, revision, applied_share)
+                quantity, kind, original_transaction_id, order_number, cause, revision, applied_share,
+                web_order_line_item_id)
             SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::bigint[], $7::bigint[],
-                $8::text[], $9::text[], $10::text[], $11::uuid[], $12::bigint[], $13::bigint[])
+                $8::text[], $9::text[], $10::text[], $11::uuid[], $12::bigint[], $13::bigint[], $14::text[])
             """,
             SQLValue.keys(grants.map(\.key)) + [
                 .texts(grants.map(\.app)), .uuids(grants.map(\.customer)), .texts(grants.map(\.productID)),
                 .int8Array(grants.map(\.productVersion)), .int8Array(grants.map(\.quantity)),
                 .textArray(grants.map(\.kind.rawValue)), .texts(grants.map(\.originalTransactionID)),
                 .texts(grants.map(\.orderNumber)), .uuids(grants.map(\.cause)), .int8Array(grants.map(\.revision)),
-                .int8Array(grants.map(\.appliedShare)),
+                .int8Array(grants.map(\.appliedShare)), .textArray(grants.map(\.lineItem)),
             ])
     }
 
@@ -61,6 +62,7 @@ enum GrantTable {
             quantity: try row.int8("quantity"), kind: try row.member("kind"),
             originalTransactionID: TransactionID(try row.text("original_transaction_id")),
             orderNumber: try row.optionalName("order_number"), cause: try row.id("cause"),
+            lineItem: try row.optionalText("web_order_line_item_id"),
             revision: try row.int8("revision"), appliedShare: try row.int8("applied_share"))
     }
 }

@@ -41,6 +41,55 @@ enum RefundTables {
             ])
     }
 
+    /// Refunds that limits may count: of the last 31 days, so that the decision's own clock draws the line. A customer has
+    /// few of them, and the index holds nothing else.
+    static func counted(_ customers: [CustomerID]) -> Statement {
+        Statement(
+            """
+            SELECT t.environment, t.transaction_id, t.owner, t.revocation_date, t.price, t.currency, t.revoked_share
+            FROM granting.transactions t
+            WHERE t.owner = ANY($1::uuid[]) AND t.revoked_share > 0
+                AND t.revocation_date > (extract(epoch FROM clock_timestamp() - interval '31 days') * 1000)::bigint
+                AND NOT (t.is_upgraded IS TRUE AND t.product_type = 'Auto-Renewable Subscription')
+            """, [.uuids(customers)])
+    }
+
+    /// When operators last cleared customers.
+    static func clearances(_ customers: [CustomerID]) -> Statement {
+        Statement(
+            """
+            SELECT customer, max(cleared_at) AS at FROM granting.risk_clearances WHERE customer = ANY($1::uuid[])
+            GROUP BY customer
+            """, [.uuids(customers)])
+    }
+
+    /// Clears a user: refunds of before count no more. Nothing if there is no such user, or if it was done before.
+    static func clear(_ request: RiskClearRequested, cause: MessageID) -> Statement {
+        Statement(
+            """
+            INSERT INTO granting.risk_clearances (cause, customer, actor, reason)
+            SELECT ($3::uuid[])[1], c.customer, $4, $5 FROM granting.customers c WHERE c.app = $1 AND c.user_id = $2
+            ON CONFLICT (cause) DO NOTHING
+            """,
+            [
+                .text(request.app.rawValue), .text(request.userID.rawValue), .uuids([cause]), .text(request.actor),
+                .text(request.reason),
+            ])
+    }
+
+    /// A counted refund's row.
+    static func counted(_ row: Row) throws -> CountedRefund {
+        CountedRefund(
+            key: try row.transactionKey(), customer: try row.id("owner"),
+            revocationDate: try row.int8("revocation_date"), price: try row.optionalInt8("price"),
+            currency: try row.optionalText("currency"), share: try row.int8("revoked_share"))
+    }
+
+    /// A clearance's row.
+    static func clearance(_ row: Row) throws -> (customer: CustomerID, at: Int64) {
+        (try row.id("customer"), try row.timestampMilliseconds("at"))
+    }
+
     /// What these customers owe.
     static func openDebts(_ customers: [CustomerID]) -> Statement {
         Statement(

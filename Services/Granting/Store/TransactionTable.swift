@@ -17,7 +17,8 @@ enum TransactionTable {
     ]
 
     private static let names = statementColumns.map(\.name).joined(separator: ", ")
-    private static let selected =
+    /// A transaction's columns, of `granting.transactions AS t`.
+    static let selected =
         (["environment", "transaction_id", "app"] + statementColumns.map(\.name) + [
             "owner", "submitter", "submitted_order", "order_number", "held_reason", "is_claimed_by_caller",
             "delivered_by",

@@ -9,6 +9,7 @@ enum BrokerRights {
         gateway        purser.from.gateway       purchase.submitted order.requested spend.requested
         gateway        purser.from.gateway       notification.received
         gateway        purser.from.gateway       {catalog,balance,ledger,transaction}.requested
+        gateway        purser.from.gateway       entitlements.requested
         verification   purser.from.verification  purchase.verified
         verification   purser.retry              {5s,30s,5m,1h}.verification.purchases
         verification   purser.parked             verification.purchases
@@ -31,6 +32,7 @@ enum BrokerRights {
         intake         purser.parked             intake.{notifications,commands}
         intake         purser.replies            *
         control        purser.from.control       catalog.{import.requested,requested} notification.redrive.requested
+        control        purser.from.control       risk.clear.requested
         control        purser.retry              5s.verification.purchases 5s.granting.{purchases,wallet,commands}
         control        purser.retry              5s.granting.notifications 5s.intake.{notifications,commands}
         # nobody: purser.return, the default exchange, amq.*, another's purser.from.…

@@ -47,6 +47,7 @@ enum Samples {
                 code: nil, orderNumber: order.orderNumber, productID: order.productID,
                 appAccountToken: order.appAccountToken)
         case is BalanceRequested: BalanceAnswered(balances: balances)
+        case is EntitlementsRequested: EntitlementsAnswered(entitlements: [])
         case is LedgerRequested: LedgerAnswered(entries: [], nextBefore: nil)
         case is TransactionRequested: TransactionAnswered(transactions: [transaction])
         case let spend as SpendRequested:

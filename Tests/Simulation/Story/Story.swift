@@ -118,7 +118,7 @@ struct Story {
             statement.revocationPercentage = share
         }
         if id <= orders.count, dice.chance(70) { statement.appAccountToken = orders[id - 1].token }
-        if dice.chance(35) { return addNotifications(of: statement, share) }
+        if dice.chance(20) { return addNotifications(of: statement, share) }
         let user = commutes ? users[id % users.count] : dice.pick(users)
         let named = orders.isEmpty || !dice.chance(30) ? nil : dice.pick(orders).number
         let isFed = dice.chance(30)

@@ -54,6 +54,13 @@ extension AuditCheck {
             SELECT l.environment || '/' || \(namedTransaction) AS key, \(namedRevision) AS revision, l.cause,
                 min(l.created_at) AS made
             FROM granting.ledger l WHERE l.source_type IN ('APPLE_REFUND', 'APPLE_REFUND_REVERSED') GROUP BY 1, 2, 3
+            UNION ALL
+            -- What gave an entitlement only has no line in the ledger: its grant counts the changes.
+            SELECT f.key, f.revision, f.cause, f.created_at
+            FROM granting.facts f JOIN granting.grants g ON f.key = g.environment || '/' || g.transaction_id
+            WHERE f.type = 'purchase.clawedback' AND f.revision BETWEEN 1 AND g.revision
+                AND NOT EXISTS (SELECT FROM granting.lots l
+                    WHERE l.environment = g.environment AND l.transaction_id = g.transaction_id)
             """
     ) { $0.new("c.made") }
 

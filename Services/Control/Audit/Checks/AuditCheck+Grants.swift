@@ -62,7 +62,8 @@ extension AuditCheck {
         LEFT JOIN granting.grants g ON g.environment = t.environment AND g.transaction_id = t.delivered_by
         WHERE t.delivered_by IS NOT NULL AND \(scope.purchases("t.environment", "t.transaction_id"))
             AND (g.customer IS DISTINCT FROM t.owner OR t.delivered_by <> t.transaction_id
-                AND (g.kind <> 'non_consumable' OR g.original_transaction_id <> t.original_transaction_id))
+                AND (g.kind NOT IN ('non_consumable', 'period')
+                    OR g.original_transaction_id <> t.original_transaction_id))
         """
     }
 

@@ -32,7 +32,9 @@ extension AuditCheck {
         FROM (SELECT g.environment, g.transaction_id, a.asset, g.customer, a.amount::numeric * g.quantity AS amount
             FROM granting.grants g JOIN granting.product_amounts a
                 ON a.app = g.app AND a.product_id = g.product_id AND a.version = g.product_version
-            WHERE \(scope.wallets("g.customer"))) e
+            JOIN granting.transactions t ON t.environment = g.environment AND t.transaction_id = g.transaction_id
+            -- What a family member shares gives an entitlement, never assets.
+            WHERE t.ownership <> 'FAMILY_SHARED' AND \(scope.wallets("g.customer"))) e
         FULL JOIN (SELECT environment, transaction_id, asset, customer, amount FROM granting.lots
             WHERE \(scope.wallets("customer"))) l USING (environment, transaction_id, asset)
         WHERE l.amount IS DISTINCT FROM e.amount OR l.customer IS DISTINCT FROM e.customer

@@ -21,7 +21,10 @@ extension AuditCheck {
         SELECT n.environment, n.transaction_id,
             format('share taken %s, newest statement %s', n.applied_share, coalesce(n.share::text, 'missing'))
                 AS problem
-        FROM (SELECT g.environment, g.transaction_id, g.applied_share, t.revoked_share AS share
+        FROM (SELECT g.environment, g.transaction_id, g.applied_share,
+                -- What Apple pays back because of an upgrade is no refund.
+                CASE WHEN t.is_upgraded AND t.product_type = 'Auto-Renewable Subscription' THEN 0
+                    ELSE t.revoked_share END AS share
             FROM granting.grants g LEFT JOIN granting.transactions t USING (environment, transaction_id)
             WHERE g.kind <> 'non_consumable' AND \(scope.purchases("g.environment", "g.transaction_id"))
             UNION ALL
