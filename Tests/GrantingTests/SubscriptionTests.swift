@@ -1,4 +1,5 @@
 import Messages
+import Pipeline
 import Postgres
 import Testing
 
@@ -75,6 +76,20 @@ import Testing
         #expect(shop.books.grants.values.first?.appliedShare == 100_000)
     }
 
+    /// The month is over; grace lasts for ever, as the newest of two renewal infos in one batch says.
+    private static func failuresToRenew() throws -> [Incoming] {
+        var grace = EntitlementTests.renewal(isRetrying: true, grace: 900_000_000, next: "monthly")
+        grace.originalTransactionID = TransactionID("1")
+        grace.signedDate += 5
+        var older = grace
+        (older.gracePeriodExpiresDate, older.signedDate) = (nil, Shop.day)
+        return try [grace, older].map { renewal in
+            var body = notification(.didFailToRenew, period("1", "a"))
+            body.renewal = renewal
+            return try message(body)
+        }
+    }
+
     @Test func `entitlements are answered from what was delivered and what Apple says about renewal (C-082)`()
         async throws
     {
@@ -94,17 +109,7 @@ import Testing
                     try verified(transaction("9", Shop.forever, type: "Non-Consumable"), by: "alice"),
                     try verified(transaction("10", Shop.forever, original: "9", type: "Non-Consumable"), by: "alice"),
                 ])
-            // The month is over; grace lasts for ever, as the newest of two renewal infos in one batch says.
-            var grace = EntitlementTests.renewal(isRetrying: true, grace: 900_000_000, next: "monthly")
-            grace.originalTransactionID = TransactionID("1")
-            grace.signedDate += 5
-            var older = grace
-            (older.gracePeriodExpiresDate, older.signedDate) = (nil, Shop.day)
-            let batch = try [grace, older].map { renewal in
-                var body = notification(.didFailToRenew, Self.period("1", "a"))
-                body.renewal = renewal
-                return try message(body)
-            }
+            let batch = try Self.failuresToRenew()
             _ = try session.run(ApplyNotifications(), batch)
             let states = try ask()
             #expect(states.map(\.name) == ["gold", "vip"])
