@@ -1,15 +1,15 @@
 import Messages
 
-/// The third round trip: what stands still now because its customers are locked.
+/// The third round trip: what stands still now because its customers are locked, and could not be named before.
 extension BookLoader {
-    /// Reads orders, grants, balances, lots, draws, debts, spends and the clock, as far as the batch needs them.
+    /// Reads more orders, grants, lots, draws, debts and spends, as far as the batch needs them. Most batches need none.
     func readWallets(_ books: inout Books, in tables: inout some BookTables & ~Copyable) throws {
         let customers = books.customers.keys.sorted()
         let chains = needs.chains
         let granted = Set(books.purchases.values.compactMap(\.grantKey)).union(books.periods.values).sorted()
         let spendKeys = self.spendKeys
         let numbers = orderNumbers(books)
-        var queries: [BookQuery] = [.clock, .accounts(customers)]
+        var queries: [BookQuery] = []
         if !numbers.isEmpty { queries.append(.orders(numbers)) }
         if !chains.isEmpty { queries.append(.chain(chains, ownedBy: customers)) }
         if !granted.isEmpty || !chains.isEmpty {
@@ -27,6 +27,7 @@ extension BookLoader {
         let ranges = lotRanges(books)
         if !ranges.isEmpty { queries.append(.lots(ranges)) }
         if !spendKeys.isEmpty { queries.append(.spends(spendKeys)) }
+        guard !queries.isEmpty else { return }
         books.take(over: try tables.run(queries))
     }
 
@@ -43,12 +44,11 @@ extension BookLoader {
             || (books.purchases[need.transaction.key]?.statement.revokedShare ?? 0) > 0
     }
 
-    /// Orders named by messages, by tokens, and by earlier submissions.
+    /// Orders named by tokens and by earlier submissions, but not by the messages themselves.
     private func orderNumbers(_ books: Books) -> [OrderNumber] {
-        var numbers = needs.orderNumbers
-        numbers.formUnion(books.tokens.values.compactMap(\.orderNumber))
+        var numbers = Set(books.tokens.values.compactMap(\.orderNumber))
         numbers.formUnion(books.purchases.values.compactMap(\.submittedOrder))
-        return numbers.sorted()
+        return numbers.subtracting(needs.orderNumbers).sorted()
     }
 
     private var spendKeys: [SpendKey] {
@@ -84,10 +84,16 @@ extension BookLoader {
 }
 
 extension Books {
+    /// Begins with what was read together with the locks, whatever an earlier try has left.
+    mutating func takeAnew(_ found: BookFindings) {
+        now = found.now
+        wallets = [:]
+        for (key, account) in found.accounts { wallets[key.customer, default: [:]][key.asset] = account }
+        orders = Dictionary(found.orders.map { ($0.number, $0) }) { _, last in last }
+    }
+
     /// Adds what stands still under the locks. What is known of a transaction from its own lock stays.
     fileprivate mutating func take(over found: BookFindings) {
-        now = found.now
-        for (key, account) in found.accounts { wallets[key.customer, default: [:]][key.asset] = account }
         for order in found.orders { orders[order.number] = order }
         for purchase in found.purchases where purchases[purchase.key] == nil { purchases[purchase.key] = purchase }
         for grant in found.grants { insert(grant) }

@@ -3,7 +3,8 @@ import Messages
 /// Loads the part of the books a batch decides on, and locks it: customers, then transactions, each in key order.
 ///
 /// A customer's lock covers the whole wallet (orders, accounts, lots, debts, spends), so nothing below is locked again.
-/// Three round trips, whatever the batch holds; key sets that are empty are skipped.
+/// Two round trips, and a third for what only the second can name (a purchase that is here already, a refund, a spend's
+/// lots), whatever the batch holds; key sets that are empty are skipped.
 struct BookLoader {
     /// What was asked for.
     let needs: BookNeeds
@@ -73,7 +74,11 @@ struct BookLoader {
         if !needs.subscriptions.isEmpty {
             queries += [.subscriptionOwners(needs.subscriptions), .periods(needs.periods)]
         }
+        // These stand still from the first statement on.
+        queries += [.clock, .accounts(owners.sorted())]
+        if !needs.orderNumbers.isEmpty { queries.append(.orders(needs.orderNumbers.sorted())) }
         let found = try tables.run(queries)
+        books.takeAnew(found)
         books.subscriptionOwners = [:]
         for (chain, owner) in found.subscriptionOwners { books.subscriptionOwners[chain] = owner }
         books.periods = [:]
