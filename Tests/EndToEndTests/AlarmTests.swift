@@ -85,7 +85,8 @@ import Testing
         try limit(deployment.platform, normal)
         try deployment.start([.granting])
         let told = try insider.taken(from: spy, count: 1)
-        #expect(told.count == 1)
+        // The redelivery tells it, and where the kill is longer ago than the sweep's patience, a sweep as well.
+        #expect(Set(told.map(\.properties.messageID)).count == 1)
         let known = try books.number(
             "SELECT count(*) FROM granting.facts WHERE id = $1::uuid", [.text(told.first?.properties.messageID ?? "")])
         #expect(known == 1, "told under the id that was stored")
