@@ -68,7 +68,7 @@ let package = Package(
         shared("HTTPClient", ["CCurl"]),
         shared("JOSE", ["Crypto", "JSON"]),
         shared("Messages", settings: fast),
-        shared("Apps", ["YAML", "Crypto", "Observability", "Messages"]),
+        shared("Apps", ["YAML", "JOSE", "Crypto", "Observability", "Messages"]),
         shared("Pipeline", ["AMQP", "Postgres", "Messages", "Crypto", "Runtime", "Observability"], settings: fast),
         shared(
             "Service", ["Pipeline", "AMQP", "Postgres", "HTTPServer", "Messages", "Runtime", "Observability", "Crypto"]),
@@ -166,7 +166,7 @@ let package = Package(
         tests("HTTPClient", ["HTTPClient", "HTTPServer", "Runtime", "TestSupport"]),
         tests("JOSE", ["JOSE", "Crypto", "JSON"]),
         tests("Messages", ["Messages"]),
-        tests("Apps", ["Apps", "YAML", "Crypto", "Observability", "Messages"]),
+        tests("Apps", ["Apps", "YAML", "JOSE", "JSON", "Crypto", "Observability", "Messages"]),
         tests("Pipeline", ["Pipeline", "AMQP", "Postgres", "Messages", "Runtime", "Observability", "TestSupport"]),
         tests(
             "Service",

@@ -5,22 +5,37 @@ import Messages
 import Observability
 import Service
 
-extension AppDirectory {
-    /// The apps of a folder of `<app>.yaml` files with their keys, read once at start. What cannot be used becomes a
-    /// problem of the setting `APPS`; then nothing is served.
-    init(folder: String, _ reader: inout SettingsReader) {
-        self.init([])
-        do {
-            var places: [Place] = []
-            for app in try AppsDirectory.load(folder).get() {
-                switch app.surface {
-                case .orders: places.append(try Place(app))
+/// The apps of a folder of `<app>.yaml` files with their keys, as they were read at one time.
+struct AppFiles: Sendable {
+    /// Where they are served; empty if there are problems.
+    private(set) var directory = AppDirectory([])
+    /// What is wrong, a line each with file and line.
+    private(set) var problems: [String] = []
+    /// The key files they name, as far as they could be read.
+    private(set) var keyFiles: [String] = []
+    /// What a change is recognised by.
+    private(set) var stamp: [String] = []
+
+    /// Reads a folder. Blocks for file access.
+    static func read(_ folder: String) -> AppFiles {
+        var files = AppFiles()
+        do throws(AppsError) {
+            let apps = try AppsDirectory.load(folder).get()
+            files.keyFiles = apps.flatMap(\.keyFiles)
+            // Before the keys are read: one that changes meanwhile has another stamp at the next look.
+            files.stamp = AppsDirectory.stamp(folder, keyFiles: files.keyFiles)
+            var places: [AppDirectory.Place] = []
+            for app in apps {
+                do throws(AppsError) { places.append(try AppDirectory.Place(app)) } catch {
+                    files.problems += error.problems.map { "\($0)" }
                 }
             }
-            self.init(places)
+            if files.problems.isEmpty { files.directory = AppDirectory(places) }
         } catch {
-            for problem in error.problems { reader.problem("APPS", "has a mistake at \(problem)") }
+            files.problems = error.problems.map { "\($0)" }
+            files.stamp = AppsDirectory.stamp(folder, keyFiles: [])
         }
+        return files
     }
 }
 
@@ -32,7 +47,7 @@ extension AppDirectory.Place {
         hosts = app.hosts
         pathPrefix = app.pathPrefix
         self.app = ServedApp(
-            id: app.id, assets: assets, login: JWTVerifier(app.loginTokens, keys.login),
+            id: app.id, surface: app.surface, assets: assets, login: JWTVerifier(app.loginTokens, keys.login),
             service: app.serviceTokens.map { JWTVerifier($0, keys.service) })
     }
 }
@@ -50,6 +65,7 @@ extension JWTKey {
         switch key.algorithm {
         case .hs256: self = try .hs256(id: key.id, secret: key.material.revealBytes())
         case .es256: self = .es256(id: key.id, try P256.PublicKey(der: key.material.revealBytes()))
+        case .rs256: self = .rs256(id: key.id, try RSA.PublicKey(der: key.material.revealBytes()))
         }
     }
 }

@@ -7,8 +7,8 @@ import Observability
 ///
 /// Called on Swift's cooperative pool; nothing in it blocks.
 struct FrontDoor: Sendable {
-    private let apps: AppDirectory
-    private let router: Router<Endpoint>
+    private let apps: LiveApps
+    private let surfaces: Surfaces
     private let authenticator: Authenticator
     private let security: SecurityLog
     private let metrics: GatewayMetrics
@@ -16,13 +16,13 @@ struct FrontDoor: Sendable {
     private let users: RateLimiter?
     private let refusals: LineBudget
 
-    /// The door in front of `router`'s calls; `users` limits what one user may ask, nil = no limit.
+    /// The door in front of the calls of `surfaces`; `users` limits what one user may ask, nil = no limit.
     init(
-        apps: AppDirectory, router: Router<Endpoint>, authenticator: Authenticator, security: SecurityLog,
+        apps: LiveApps, surfaces: Surfaces, authenticator: Authenticator, security: SecurityLog,
         metrics: GatewayMetrics, logger: Logger, users: RateLimiter? = nil
     ) {
         self.apps = apps
-        self.router = router
+        self.surfaces = surfaces
         self.authenticator = authenticator
         self.security = security
         self.metrics = metrics
@@ -78,6 +78,7 @@ struct FrontDoor: Sendable {
         } catch {
             var problem = error
             if trace.subject == .purchase, problem.mayFinish == nil { problem.mayFinish = false }
+            problem = surfaces.translated(problem, for: trace.surface)
             trace.code = problem.code
             trace.reason = problem.members["reason"]?.stringValue
             return problem.response(requestID: trace.id)
@@ -86,11 +87,12 @@ struct FrontDoor: Sendable {
 
     /// The order of checks: app, route, caller, the caller's limit, body. Nobody learns about bodies without a token.
     private func body(_ request: HTTPRequest, _ trace: inout RequestTrace) async throws(Problem) -> JSONObject? {
-        guard let (app, path) = apps.find(host: request.header("Host"), path: request.path) else {
+        guard let (app, path) = apps.directory.find(host: request.header("Host"), path: request.path) else {
             throw Problem(.appNotFound)
         }
         trace.app = app.id
-        let (endpoint, parameters) = try route(request.method, path)
+        trace.surface = app.surface
+        let (endpoint, parameters) = try route(request.method, path, of: app)
         trace.route = endpoint.route
         trace.subject = endpoint.subject
         let caller: Caller? = if let token = endpoint.token { try caller(request, app, token) } else { nil }
@@ -103,8 +105,10 @@ struct FrontDoor: Sendable {
         return try await endpoint.answer(call)
     }
 
-    private func route(_ method: String, _ path: String) throws(Problem) -> (Endpoint, [String: String]) {
-        switch router.resolve(method: method, path: path) {
+    private func route(
+        _ method: String, _ path: String, of app: ServedApp
+    ) throws(Problem) -> (Endpoint, [String: String]) {
+        switch surfaces.resolve(app, method: method, path: path) {
         case .found(let endpoint, let parameters): return (endpoint, parameters)
         case .notFound: throw Problem(.notFound)
         case .methodNotAllowed(let allow):

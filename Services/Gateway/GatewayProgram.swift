@@ -1,3 +1,4 @@
+import Apps
 import HTTPServer
 import Observability
 import Pipeline
@@ -12,31 +13,49 @@ enum GatewayProgram: ServiceProgram {
 
     static func start(_ settings: GatewaySettings, _ context: ServiceContext) throws -> [any ServicePart] {
         guard let broker = context.common.broker else { throw GatewayError.noBroker }
-        let apps = settings.apps
-        guard apps.count > 0 else { throw GatewayError.noApps }
+        guard settings.apps.directory.count > 0 else { throw GatewayError.noApps }
+        let apps = LiveApps(settings.apps.directory)
         let requester = Requester.start(user: name, broker: broker, logger: context.logger)
         let security = SecurityLog(logger: context.logger, metrics: context.metrics)
-        let surface = OrdersSurface(asker: requester, security: security, now: { WallClock.milliseconds })
-        let notifications = NotificationSurface(asker: requester, metrics: context.metrics, logger: context.logger)
-        let endpoints = surface.endpoints + notifications.endpoints
+        let surfaces = surfaces(requester, security, context)
         let metrics = GatewayMetrics(
-            context.metrics, routes: endpoints.map(\.endpoint.route), waiting: { requester.waiting },
+            context.metrics, routes: surfaces.routes, waiting: { requester.waiting },
             isBlocked: { requester.isBlocked })
         let limits = settings.limits
         let door = FrontDoor(
-            apps: apps, router: Router(endpoints), authenticator: Authenticator(now: { WallClock.milliseconds }),
+            apps: apps, surfaces: surfaces, authenticator: Authenticator(now: { WallClock.milliseconds }),
             security: security, metrics: metrics, logger: context.logger,
             users: .ifLimited(perSecond: limits.userRate, burst: limits.userBurst))
         let gate = ClientGate(
             limits, routes: NotificationSurface.rules(limits), limited: metrics.count, refuse: door.refuse)
         let server = try HTTPServer.start(
             settings.serverConfiguration(refuse: door.refuse, gate: gate),
-            bodyLimit: { _, path in NotificationSurface.bodyLimit(path: path) ?? OrdersSurface.bodyLimit(path: path) },
+            bodyLimit: { _, path in Surfaces.bodyLimit(path: path) },
             handler: door.answer)
         context.logger.info(
             "listening",
-            ["http.address": .string(settings.address), "http.port": .int(Int(server.port)), "apps": .int(apps.count)])
-        return [RequesterPart(requester: requester), ListenerPart(server: server)]
+            [
+                "http.address": .string(settings.address), "http.port": .int(Int(server.port)),
+                "apps": .int(apps.directory.count),
+            ])
+        var parts: [any ServicePart] = [RequesterPart(requester: requester), ListenerPart(server: server)]
+        if let interval = settings.appsInterval {
+            let watch = AppsWatch(
+                folder: settings.appsFolder, apps: apps, read: settings.apps, logger: context.logger,
+                metrics: context.metrics)
+            parts.append(AppsWatchPart.start(watch, every: interval, stop: context.stop))
+        }
+        return parts
+    }
+
+    /// Every kind of app's calls. A new surface is a type here and a case of `AppConfiguration.Surface`.
+    private static func surfaces(
+        _ asker: Requester, _ security: SecurityLog, _ context: ServiceContext
+    ) -> Surfaces {
+        let now: @Sendable () -> Int64 = { WallClock.milliseconds }
+        let notifications = NotificationSurface(asker: asker, metrics: context.metrics, logger: context.logger)
+        return Surfaces(
+            [.orders: OrdersSurface(asker: asker, security: security, now: now)], shared: notifications.endpoints)
     }
 }
 
@@ -44,7 +63,7 @@ enum GatewayProgram: ServiceProgram {
 enum GatewayError: Error, Sendable, Equatable, CustomStringConvertible {
     /// No broker is configured.
     case noBroker
-    /// No app of the folder uses a surface that this version serves.
+    /// The folder has no app.
     case noApps
 
     /// Stable, dotted.
@@ -61,7 +80,7 @@ enum GatewayError: Error, Sendable, Equatable, CustomStringConvertible {
     var description: String {
         switch self {
         case .noBroker: "no broker is configured; set AMQP_URL"
-        case .noApps: "no app in the folder has the surface `orders`"
+        case .noApps: "the folder has no app"
         }
     }
 }

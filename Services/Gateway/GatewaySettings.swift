@@ -10,8 +10,12 @@ struct GatewaySettings: Sendable {
     var port: Int
     /// Event loops of the HTTP server.
     var threads: Int
-    /// The apps that are served; empty if there is a problem with them.
-    var apps: AppDirectory
+    /// The folder of the apps' files.
+    var appsFolder: String
+    /// The apps that are served from the start; none if there is a problem with them.
+    var apps: AppFiles
+    /// How often the folder is looked at for changes; nil: never.
+    var appsInterval: Duration?
     /// Requests being answered; more get 503 at once.
     var maximumInFlight: Int
     /// Open connections; more wait in the kernel.
@@ -42,8 +46,14 @@ struct GatewaySettings: Sendable {
         threads = reader.integer(
             "HTTP_THREADS", default: server.threads, in: 1...64,
             meaning: "event loops; one moves 40,000 small requests a second")
-        let folder = reader.text("APPS", meaning: "the folder with one <app>.yaml an app")
-        apps = folder.isEmpty ? AppDirectory([]) : AppDirectory(folder: folder, &reader)
+        appsFolder = reader.text("APPS", meaning: "the folder with one <app>.yaml an app")
+        apps = appsFolder.isEmpty ? AppFiles() : AppFiles.read(appsFolder)
+        for problem in apps.problems { reader.problem("APPS", "has a mistake at \(problem)") }
+        // Short enough for a key that must no longer be believed; a look costs some system calls.
+        let seconds = reader.integer(
+            "APPS_RELOAD_SECONDS", default: 5, in: 0...3_600,
+            meaning: "how often the apps' files and keys are looked at for changes; 0 = never")
+        appsInterval = seconds == 0 ? nil : .seconds(seconds)
         maximumInFlight = reader.integer(
             "MAXIMUM_IN_FLIGHT", default: server.maximumInFlight, in: 1...100_000,
             meaning: "requests being answered; more get 503 at once")

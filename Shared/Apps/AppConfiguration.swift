@@ -12,7 +12,7 @@ public struct AppConfiguration: Sendable, Equatable {
     public var id: AppID
     /// Its HTTP calls.
     public var surface: Surface
-    /// Host names in lower case; empty = every host.
+    /// Host names in lower case; empty = every host that no other app with this prefix names.
     public var hosts: [String]
     /// What its paths start with, such as `/cloudpc`; empty = nothing in front.
     public var pathPrefix: String
@@ -28,4 +28,7 @@ public struct AppConfiguration: Sendable, Equatable {
     public var serviceTokens: TokenSettings?
     /// Assets, products and policies.
     public var catalog: Catalog
+
+    /// The files its keys are in.
+    public var keyFiles: [String] { loginTokens.files + (serviceTokens?.files ?? []) }
 }

@@ -68,41 +68,12 @@ package struct AppFile {
     private func tokens(_ section: YAMLMapping) -> (settings: TokenSettings?, audience: YAMLMapping.Text?) {
         let issuer = text(section, "issuer", .tokenName)
         let audience = text(section, "audience", .tokenName)
-        var keys: [TokenSettings.Key] = []
-        for node in section.items("keys") {
-            guard let key = YAMLMapping(node, problems).flatMap(key) else { continue }
-            if keys.contains(where: { $0.id == key.id }) {
-                problems.add("keys: two keys have the id \(key.id)", at: node.position)
-            }
-            keys.append(key)
-        }
+        let keys = KeysSection(problems: problems, folder: folder).read(section)
         section.finish()
-        guard let issuer, let audience, !keys.isEmpty else { return (nil, audience) }
-        return (TokenSettings(issuer: issuer.text, audience: audience.text, keys: keys), audience)
-    }
-
-    private func key(_ section: YAMLMapping) -> TokenSettings.Key? {
-        let id = text(section, "id", .keyID)
-        let algorithm = section.choice("algorithm", TokenSettings.Key.Algorithm.allCases.map { ($0.rawValue, $0) })
-        let secret = section.optionalText("secretFile", NameRule.path.text, NameRule.path.isValid)
-        let publicKey = section.optionalText("publicKeyFile", NameRule.path.text, NameRule.path.isValid)
-        section.finish()
-        guard let algorithm else { return nil }
-        let isSecret = algorithm == .hs256
-        let wantedName = isSecret ? "secretFile" : "publicKeyFile"
-        let otherName = isSecret ? "publicKeyFile" : "secretFile"
-        if let other = isSecret ? publicKey : secret {
-            problems.add("\(algorithm.rawValue) takes a \(wantedName), no \(otherName)", at: other.position)
-        }
-        guard let wanted = isSecret ? secret : publicKey else {
-            problems.add("\(algorithm.rawValue) needs a \(wantedName)", at: section.position)
-            return nil
-        }
-        guard let id else { return nil }
-        let place = TokenSettings.Key.Place(
-            file: wanted.position.file, line: wanted.position.line, column: wanted.position.column)
-        let path = wanted.text.hasPrefix("/") ? wanted.text : folder + wanted.text
-        return TokenSettings.Key(id: id.text, algorithm: algorithm, file: path, place: place)
+        guard let issuer, let audience, let keys else { return (nil, audience) }
+        return (
+            TokenSettings(issuer: issuer.text, audience: audience.text, keys: keys.keys, keySets: keys.sets), audience
+        )
     }
 
     private func text(_ section: YAMLMapping, _ key: String, _ rule: NameRule) -> YAMLMapping.Text? {

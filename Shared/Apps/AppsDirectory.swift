@@ -52,14 +52,17 @@ public enum AppsDirectory {
         var bundleIDs = Owners("bundle id", problems)
         for parsed in apps {
             for host in parsed.hosts {
-                if host.text == "*" && apps.count > 1 {
-                    problems.add("hosts: \"*\" is for a single app, here are \(apps.count)", at: host.position)
-                }
                 places.take(host.text + parsed.pathPrefix, at: host.position)
             }
             for audience in parsed.audiences { audiences.take(audience.text, at: audience.position) }
             for bundleID in parsed.bundleIDs { bundleIDs.take(bundleID.text, at: bundleID.position) }
         }
+    }
+
+    /// What a change of the folder's files, or of the `keyFiles` they name, is recognised by: names, sizes, times and
+    /// places of all of them. Nothing is read.
+    public static func stamp(_ path: String, keyFiles: [String]) -> [String] {
+        (files(path, YAMLProblems()) + keyFiles).sorted().map { $0 + " " + BoundedFile.stamp($0) }
     }
 
     private static func start(of file: String) -> YAMLPosition {

@@ -57,6 +57,15 @@ enum BoundedFile {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// What tells a file from what it was before: inode, size and both times. A file that is replaced has another inode,
+    /// one that is written to another time. `-` if there is none.
+    static func stamp(_ path: String) -> String {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return "-" }
+        let times = [status.st_mtim, status.st_ctim].map { "\($0.tv_sec).\($0.tv_nsec)" }
+        return ([String(status.st_ino), String(status.st_size)] + times).joined(separator: " ")
+    }
+
     private static func reason(_ number: Int32) -> String {
         switch number {
         case ENOENT: "it does not exist"

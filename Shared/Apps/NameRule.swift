@@ -7,10 +7,12 @@ struct NameRule: Sendable {
     static let appID = NameRule("1 to 32 of a-z, 0-9 and -") { isMade($0, of: lower, digits, "-", upTo: 32) }
     /// RFC 1123 names in lower case; `*` is every host.
     static let host = NameRule("a host name in lower case, or \"*\"") { $0 == "*" || isHostName($0) }
-    static let pathPrefix = NameRule("like /name or /name/other") { text in
+    /// What the calls themselves begin with is no part of a prefix: it would take calls away from the app without one.
+    static let pathPrefix = NameRule("like /name or /name/other, without the words api, apple, iap") { text in
         text.utf8.first == UInt8(ascii: "/")
             && text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
-                $0 != "." && $0 != ".." && isMade(String($0), of: lower, upper, digits, "-._~", upTo: 64)
+                ![".", "..", "api", "apple", "iap"].contains($0)
+                    && isMade(String($0), of: lower, upper, digits, "-._~", upTo: 64)
             }
     }
     /// CFBundleIdentifier's characters; 155 is what App Store Connect accepts.
@@ -31,7 +33,9 @@ struct NameRule: Sendable {
     static let jsonName = NameRule("1 to 32 of A-Z, a-z and 0-9, starting with a-z") {
         isMade($0, of: lower, upper, digits, upTo: 32) && starts($0, with: lower)
     }
-    static let productCode = NameRule("1 to 64 of A-Z, 0-9 and _") { isMade($0, of: upper, digits, "_", upTo: 64) }
+    static let productCode = NameRule("1 to 64 of A-Z, a-z, 0-9 and _") {
+        isMade($0, of: upper, lower, digits, "_", upTo: 64)
+    }
     /// App Store Connect's product ids.
     static let productID = NameRule("1 to 128 of A-Z, a-z, 0-9, . and _") {
         isMade($0, of: lower, upper, digits, "._", upTo: 128)

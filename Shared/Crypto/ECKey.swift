@@ -32,8 +32,8 @@ final class ECKey: Sendable {
         return Curve(rawValue: String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
-    /// A public key from its SubjectPublicKeyInfo (RFC 5480).
-    static func publicKey(der: [UInt8], curve: Curve) throws(CryptoError) -> ECKey {
+    /// A public key of any kind from its SubjectPublicKeyInfo (RFC 5280 §4.1.2.7).
+    static func anyPublicKey(der: [UInt8]) throws(CryptoError) -> ECKey {
         let pointer: OpaquePointer? = der.withUnsafeBufferPointer { buffer in
             var position = buffer.baseAddress
             guard let key = d2i_PUBKEY(nil, &position, buffer.count) else { return nil }
@@ -45,7 +45,12 @@ final class ECKey: Sendable {
         }
         guard let pointer else { throw .invalidKey(reason: OpenSSLErrorQueue.drain()) }
         OpenSSLErrorQueue.clear()
-        return try adopt(pointer, wanted: curve)
+        return ECKey(adopting: pointer)
+    }
+
+    /// A public key from its SubjectPublicKeyInfo (RFC 5480).
+    static func publicKey(der: [UInt8], curve: Curve) throws(CryptoError) -> ECKey {
+        try check(anyPublicKey(der: der), wanted: curve)
     }
 
     /// A private key from PKCS#8 or SEC 1 bytes (RFC 5208, RFC 5915).
@@ -56,12 +61,11 @@ final class ECKey: Sendable {
         }
         guard let pointer else { throw .invalidKey(reason: OpenSSLErrorQueue.drain()) }
         OpenSSLErrorQueue.clear()
-        return try adopt(pointer, wanted: curve)
+        return try check(ECKey(adopting: pointer), wanted: curve)
     }
 
-    private static func adopt(_ pointer: OpaquePointer, wanted: Curve) throws(CryptoError) -> ECKey {
-        let key = ECKey(adopting: pointer)
-        guard curve(of: pointer) == wanted else {
+    private static func check(_ key: ECKey, wanted: Curve) throws(CryptoError) -> ECKey {
+        guard curve(of: key.pointer) == wanted else {
             throw .invalidKey(reason: "the key is not on the curve \(wanted.rawValue)")
         }
         return key

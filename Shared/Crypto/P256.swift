@@ -5,6 +5,13 @@ public enum P256 {
     /// Bytes of a raw signature r‖s.
     public static let signatureByteCount = 64
 
+    /// What a SubjectPublicKeyInfo of an uncompressed point begins with (RFC 5480 §2): lengths, the two object
+    /// identifiers, and 04 for "both coordinates follow".
+    private static let spkiPrefix: [UInt8] = [
+        0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48,
+        0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
+    ]
+
     /// A public key. Immutable; any thread.
     public final class PublicKey: Sendable {
         let key: ECKey
@@ -14,6 +21,14 @@ public enum P256 {
         /// Reads a SubjectPublicKeyInfo (RFC 5480); a key on another curve is refused.
         public convenience init(der: [UInt8]) throws(CryptoError) {
             self.init(key: try ECKey.publicKey(der: der, curve: .p256))
+        }
+
+        /// A key from the coordinates of its point, 32 bytes each, as a JSON Web Key has them (RFC 7518 §6.2.1).
+        public convenience init(x: [UInt8], y: [UInt8]) throws(CryptoError) {
+            guard x.count == 32, y.count == 32 else {
+                throw .invalidKey(reason: "a coordinate of P-256 has 32 bytes")
+            }
+            try self.init(der: spkiPrefix + x + y)
         }
 
         /// Reads the first `PUBLIC KEY` block of a PEM text.

@@ -6,6 +6,7 @@ public struct JWTKey: Sendable, CustomStringConvertible {
     enum Material: Sendable {
         case hs256(secret: [UInt8])
         case es256(P256.PublicKey)
+        case rs256(RSA.PublicKey)
     }
 
     /// Bytes an HS256 secret must have: as many as its hash (RFC 7518 §3.2).
@@ -26,11 +27,17 @@ public struct JWTKey: Sendable, CustomStringConvertible {
         JWTKey(id: id, material: .es256(key))
     }
 
+    /// A public key for RS256.
+    public static func rs256(id: String? = nil, _ key: RSA.PublicKey) -> JWTKey {
+        JWTKey(id: id, material: .rs256(key))
+    }
+
     /// The only algorithm this key is used with.
     public var algorithm: String {
         switch material {
         case .hs256: "HS256"
         case .es256: "ES256"
+        case .rs256: "RS256"
         }
     }
 
@@ -41,6 +48,7 @@ public struct JWTKey: Sendable, CustomStringConvertible {
         switch material {
         case .hs256(let secret): constantTimeEqual(HMAC.sha256(key: secret, message), signature)
         case .es256(let key): key.isValidSignature(signature, for: Array(message))
+        case .rs256(let key): key.isValidSignature(signature, for: message)
         }
     }
 }

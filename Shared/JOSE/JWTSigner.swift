@@ -6,6 +6,7 @@ public struct JWTSigner: Sendable {
     private enum Material: Sendable {
         case hs256(secret: [UInt8])
         case es256(P256.PrivateKey)
+        case rs256(RSA.PrivateKey)
     }
 
     private let id: String?
@@ -20,6 +21,11 @@ public struct JWTSigner: Sendable {
     /// Signs with ES256.
     public static func es256(id: String? = nil, _ key: P256.PrivateKey) -> JWTSigner {
         JWTSigner(id: id, material: .es256(key))
+    }
+
+    /// Signs with RS256.
+    public static func rs256(id: String? = nil, _ key: RSA.PrivateKey) -> JWTSigner {
+        JWTSigner(id: id, material: .rs256(key))
     }
 
     /// A token with exactly these claims; header members are `alg`, `typ` and, if there is an id, `kid`.
@@ -37,12 +43,8 @@ public struct JWTSigner: Sendable {
         let signature: [UInt8]
         switch material {
         case .hs256(let secret): signature = HMAC.sha256(key: secret, text)
-        case .es256(let key):
-            do {
-                signature = try key.signature(for: text)
-            } catch {
-                throw .signing
-            }
+        case .es256(let key): signature = try Self.signed { () throws(CryptoError) in try key.signature(for: text) }
+        case .rs256(let key): signature = try Self.signed { () throws(CryptoError) in try key.signature(for: text) }
         }
         text.append(UInt8(ascii: "."))
         text += Base64URL.encode(signature)
@@ -53,6 +55,11 @@ public struct JWTSigner: Sendable {
         switch material {
         case .hs256: "HS256"
         case .es256: "ES256"
+        case .rs256: "RS256"
         }
+    }
+
+    private static func signed(_ sign: () throws(CryptoError) -> [UInt8]) throws(JWTError) -> [UInt8] {
+        do throws(CryptoError) { return try sign() } catch { throw .signing }
     }
 }

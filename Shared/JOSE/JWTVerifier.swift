@@ -2,7 +2,7 @@ import JSON
 
 /// Checks tokens of one issuer for one audience (RFC 7519, RFC 8725). Immutable; any thread.
 ///
-/// Algorithms are HS256 and ES256, fixed by the key. `exp`, `iss` and `aud` are demanded; `jku`, `jwk`, `x5u`
+/// Algorithms are HS256, ES256 and RS256, fixed by the key. `exp`, `iss` and `aud` are demanded; `jku`, `jwk`, `x5u`
 /// and `x5c` are never looked at, and `kid` is compared with configured ids, nothing else.
 public struct JWTVerifier: Sendable {
     /// Clocks that differ more than this are broken, not late.

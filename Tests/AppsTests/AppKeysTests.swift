@@ -1,5 +1,6 @@
 import Apps
 import Crypto
+import JOSE
 import Observability
 import Testing
 import YAML
@@ -68,6 +69,53 @@ import YAML
             let problems = Self.problems(try Self.load(pem: pem, pemMode: 0o600))
             #expect(problems.count == 1)
             #expect(problems.first?.hasSuffix("it is no P-256 public key in PEM (BEGIN PUBLIC KEY)") == true)
+        }
+    }
+
+    @Test func `an RSA key in PEM is read, and none of fewer bits or another kind`() throws {
+        let folder = try TemporaryFolder()
+        let text = AppText.make(replacing: ["algorithm: ES256": "algorithm: RS256"])
+        try folder.write("one.yaml", text)
+        try folder.write("login.secret", Array(Self.secret.utf8), mode: 0o400)
+        let key = try RSA.PrivateKey.generate().publicKey()
+        try folder.write("service.pem", try key.pemRepresentation(), mode: 0o644)
+        let app = try #require(try AppsDirectory.load(folder.path).get().first)
+        let read = try #require(try AppKeys.load(app).get().service.first)
+        #expect(read.algorithm == .rs256)
+        #expect(read.material.revealBytes() == (try key.derRepresentation()))
+        try folder.write("service.pem", try P256.PrivateKey.generate().publicKey().pemRepresentation(), mode: 0o644)
+        guard case .failure(let error) = AppKeys.load(app) else {
+            Issue.record("loaded")
+            return
+        }
+        #expect(error.problems.first?.message.contains("no RSA public key of 2,048") == true)
+    }
+
+    @Test func `a set of keys is read beside others; one that others may write, or of no use, is named with its line`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        let text = AppText.make(replacing: [
+            "{id: k, algorithm: ES256, publicKeyFile: service.pem}": "{jwksFile: set.json}"
+        ])
+        try folder.write("one.yaml", text)
+        try folder.write("login.secret", Array(Self.secret.utf8), mode: 0o400)
+        let app = try #require(try AppsDirectory.load(folder.path).get().first)
+        #expect(app.keyFiles == [folder.path + "login.secret", folder.path + "set.json"])
+        let point = try P256.PrivateKey.generate().publicKey().derRepresentation().suffix(64)
+        let (x, y) = (Base64URL.string(Array(point.prefix(32))), Base64URL.string(Array(point.suffix(32))))
+        let set = #"{"keys":[{"kty":"EC","crv":"P-256","kid":"e-1","x":"\#(x)","y":"\#(y)"}]}"#
+        try folder.write("set.json", set, mode: 0o644)
+        let keys = try AppKeys.load(app).get()
+        #expect(keys.service.map(\.id) == ["e-1"] && keys.service.first?.algorithm == .es256)
+        for (content, mode, words) in [(set, 0o666, "others than its owner may change"), ("{}", 0o644, "Key Set")] {
+            try folder.write("set.json", content, mode: UInt32(mode))
+            guard case .failure(let error) = AppKeys.load(app), let problem = error.problems.first else {
+                Issue.record("loaded")
+                continue
+            }
+            #expect(problem.description.contains("one.yaml:8:"))
+            #expect(problem.message.contains(words), "\(problem)")
         }
     }
 

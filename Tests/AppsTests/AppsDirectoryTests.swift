@@ -103,10 +103,11 @@ import YAML
         ("[one.example]", "[\"*\", a.b]", "one.yaml:3:9: hosts: \"*\" stands alone"),
         ("[one.example]", "[]", "one.yaml:3:8: hosts must have at least one item"),
         ("com.example.one", "com example", "one.yaml:4:13: bundleIds must be"),
+        ("bundleIds:", "pathPrefix: /a/api\nbundleIds:", "one.yaml:4:13: pathPrefix must be like /name"),
         ("appAppleId: 7", "appAppleId: 0", "one.yaml:5:13: appAppleId must be between 1 and"),
         ("[Production, Sandbox]", "[Xcode]", "one.yaml:6:16: environments must be one of: Production, Sandbox"),
         ("secretFile: login.secret", "publicKeyFile: x", "one.yaml:7:48: HS256 needs a secretFile"),
-        ("algorithm: HS256", "algorithm: none", "algorithm must be one of: HS256, ES256"),
+        ("algorithm: HS256", "algorithm: none", "algorithm must be one of: HS256, ES256, RS256"),
         ("algorithm: ES256", "algorithm: HS256", "HS256 takes a secretFile, no publicKeyFile"),
         ("audience: one-services", "audience: one", "the audience one is taken by one.yaml:7"),
         ("audience: one,", "audience: 'a b',", "audience must be 1 to 255 printable"),
@@ -167,10 +168,8 @@ import YAML
             AppText.make(id: "two", bundle: "b", audience: "two", serviceAudience: "s"),
             "two.yaml:3:9: the host and path prefix one.example is taken by one.yaml:3"
         ),
-        (
-            AppText.make(id: "two", hosts: "[\"*\"]", bundle: "b", audience: "two", serviceAudience: "s"),
-            "two.yaml:3:9: hosts: \"*\" is for a single app, here are 2"
-        ),
+        // Every host that no other app names.
+        (AppText.make(id: "two", hosts: "[\"*\"]", bundle: "b", audience: "two", serviceAudience: "s"), nil),
         (
             AppText.make(id: "two", hosts: "[t.example]", bundle: "b", audience: "two", serviceAudience: "one"),
             "two.yaml:8:38: the audience one is taken by one.yaml:7"

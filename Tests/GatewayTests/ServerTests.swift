@@ -22,7 +22,7 @@ import Testing
             settings.serverConfiguration(
                 refuse: door.door.refuse, gate: ClientGate(settings.limits, limited: { _ in }, refuse: door.door.refuse)
             ),
-            bodyLimit: { _, path in OrdersSurface.bodyLimit(path: path) }, handler: door.door.answer)
+            bodyLimit: { _, path in Surfaces.bodyLimit(path: path) }, handler: door.door.answer)
     }
 
     private static func send(

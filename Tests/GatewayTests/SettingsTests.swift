@@ -1,3 +1,4 @@
+import Apps
 import HTTPServer
 import JSON
 import Messages
@@ -34,9 +35,9 @@ import Testing
     @Test func `an app's file decides place, assets and tokens`() throws {
         let (settings, problems) = try AppFolder().settings()
         #expect(problems.isEmpty)
-        #expect(settings.apps.count == 1)
-        #expect(settings.apps.find(host: "clouds.example", path: "/api/wallet/balance") == nil)
-        let found = try #require(settings.apps.find(host: "clouds.example", path: "/pay/api/wallet/balance"))
+        #expect(settings.apps.directory.count == 1)
+        #expect(settings.apps.directory.find(host: "clouds.example", path: "/api/wallet/balance") == nil)
+        let found = try #require(settings.apps.directory.find(host: "clouds.example", path: "/pay/api/wallet/balance"))
         #expect(found.path == "/api/wallet/balance")
         #expect(found.app.id == AppID("clouds"))
         #expect(found.app.assets.map(\.jsonName) == ["danbing", "timeMinutes"])
@@ -65,12 +66,13 @@ import Testing
         #expect(problems.count == 1)
         #expect(problems.first?.contains("clouds.yaml:") == true)
         #expect(problems.first?.contains("aaaa") == false)
-        #expect(settings.apps.count == 0)
+        #expect(settings.apps.directory.count == 0)
     }
 
     @Test func `an app whose servers may not call refuses every service token`() throws {
         let app = ServedApp(
-            id: AppID("a"), assets: [], login: try TestTokens.verifier("clouds", .login), service: nil)
+            id: AppID("a"), surface: .orders, assets: [], login: try TestTokens.verifier("clouds", .login), service: nil
+        )
         let request = HTTPRequest(
             method: "GET", path: "/", headers: [("Authorization", "Bearer \(try TestTokens.make("clouds", .service))")])
         let verdict = Authenticator(now: { TestTokens.now }).judge(request, for: app, kind: .service)

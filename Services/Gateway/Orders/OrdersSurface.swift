@@ -6,7 +6,7 @@ import Messages
 ///
 /// `docs/protocols/orders/api.md` describes each. Every user id comes from the token, never from a body, but for
 /// `consume`, which only servers may call.
-struct OrdersSurface: Sendable {
+struct OrdersSurface: Surface {
     private let asker: any Asker
     private let security: SecurityLog
     private let now: @Sendable () -> Int64
@@ -24,8 +24,7 @@ struct OrdersSurface: Sendable {
         self.now = now
     }
 
-    /// The longest body the server reads for `path`, whose app and prefix are not known yet.
-    static func bodyLimit(path: String) -> Int {
+    static func bodyLimit(path: String) -> Int? {
         path.hasSuffix(verifyRoute) || path.hasSuffix(verifyWithoutOrderRoute) ? VerifyBody.longestBody : smallBody
     }
 
@@ -121,18 +120,5 @@ struct OrdersSurface: Sendable {
             deadline: body.deadline)
         let answer = try await asker.ask(question, for: call, expecting: SpendAnswered.self)
         return try WalletJSON.spend(answer, sourceID: body.sourceID)
-    }
-}
-
-extension Call {
-    /// The caller as a user; endpoints that take login tokens only.
-    fileprivate var userID: UserID { UserID(caller?.subject ?? "") }
-}
-
-extension Asker {
-    fileprivate func ask<Question: Message, Answer: Message>(
-        _ question: Question, for call: Call, expecting answer: Answer.Type
-    ) async throws(Problem) -> Answer {
-        try await ask(question, for: call, about: .other, expecting: answer)
     }
 }

@@ -17,7 +17,7 @@ extension Requester: Asker {}
 extension Asker {
     /// Asks on behalf of `call` with the gateway's patience; what has no answer becomes a problem.
     func ask<Question: Message, Answer: Message>(
-        _ question: Question, for call: Call, about subject: Endpoint.Subject, expecting answer: Answer.Type
+        _ question: Question, for call: Call, about subject: Endpoint.Subject = .other, expecting answer: Answer.Type
     ) async throws(Problem) -> Answer {
         do {
             return try await ask(

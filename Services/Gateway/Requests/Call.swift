@@ -19,6 +19,9 @@ struct Call: Sendable {
     /// Server-made; unique among waiting questions.
     let correlationID: String
 
+    /// The caller as a user; for endpoints that take login tokens only.
+    var userID: UserID { UserID(caller?.subject ?? "") }
+
     /// The value of the first query parameter with this name.
     func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }

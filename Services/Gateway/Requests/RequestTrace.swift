@@ -1,3 +1,4 @@
+import Apps
 import HTTPServer
 import Messages
 import Observability
@@ -17,6 +18,8 @@ struct RequestTrace: Sendable {
     var route = RequestTrace.unknownRoute
     /// The app once it is known.
     var app: AppID?
+    /// Its surface once it is known.
+    var surface: AppConfiguration.Surface?
     /// What the call is about once the route is known.
     var subject = Endpoint.Subject.other
     /// The code of the answer when it is a problem.

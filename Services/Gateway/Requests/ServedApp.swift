@@ -1,3 +1,4 @@
+import Apps
 import JOSE
 import Messages
 
@@ -13,6 +14,8 @@ struct ServedApp: Sendable {
 
     /// The app.
     let id: AppID
+    /// Which calls its clients make.
+    let surface: AppConfiguration.Surface
     /// Its assets, in the order balances show them.
     let assets: [Asset]
     /// Checks login tokens.

@@ -33,7 +33,13 @@ final class AppFolder {
         return (settings, reader.problems)
     }
 
-    private static let clouds = """
+    /// Replaces a text in the app's file.
+    func replace(_ old: String, _ new: String) throws {
+        let file = try String(contentsOf: URL(filePath: path + "/clouds.yaml"), encoding: .utf8)
+        try write("clouds.yaml", Array(file.replacing(old, with: new).utf8), mode: 0o644)
+    }
+
+    static let clouds = """
         id: clouds
         surface: orders
         hosts: [clouds.example]

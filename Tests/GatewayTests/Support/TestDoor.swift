@@ -1,3 +1,4 @@
+import Apps
 import HTTPServer
 import JSON
 import Messages
@@ -27,23 +28,23 @@ struct TestDoor {
             ServedApp.Asset(id: AssetID("TIME_MINUTES"), jsonName: "timeMinutes"),
         ]
         let clouds = ServedApp(
-            id: AppID("clouds"), assets: assets, login: try TestTokens.verifier("clouds", .login),
+            id: AppID("clouds"), surface: .orders, assets: assets, login: try TestTokens.verifier("clouds", .login),
             service: try TestTokens.verifier("clouds", .service))
         let games = ServedApp(
-            id: AppID("games"), assets: [ServedApp.Asset(id: AssetID("GEM"), jsonName: "gems")],
+            id: AppID("games"), surface: .orders, assets: [ServedApp.Asset(id: AssetID("GEM"), jsonName: "gems")],
             login: try TestTokens.verifier("games", .login), service: nil)
         let logger = Logger(service: "test", level: .debug, write: log.write)
         let security = SecurityLog(logger: logger, metrics: metrics)
         let surface = OrdersSurface(asker: other ?? asker, security: security, now: { TestTokens.now })
         let notifications = NotificationSurface(asker: other ?? asker, metrics: metrics, logger: logger)
-        let endpoints = surface.endpoints + notifications.endpoints
+        let surfaces = Surfaces([.orders: surface], shared: notifications.endpoints)
         door = FrontDoor(
-            apps: AppDirectory([
-                .init(hosts: ["clouds.example"], pathPrefix: "", app: clouds),
-                .init(hosts: ["clouds.example", "games.example"], pathPrefix: "/games", app: games),
-            ]), router: Router(endpoints), authenticator: Authenticator(now: { TestTokens.now }), security: security,
-            metrics: GatewayMetrics(
-                metrics, routes: endpoints.map(\.endpoint.route), waiting: { 0 }, isBlocked: { false }),
+            apps: LiveApps(
+                AppDirectory([
+                    .init(hosts: ["clouds.example"], pathPrefix: "", app: clouds),
+                    .init(hosts: ["clouds.example", "games.example"], pathPrefix: "/games", app: games),
+                ])), surfaces: surfaces, authenticator: Authenticator(now: { TestTokens.now }), security: security,
+            metrics: GatewayMetrics(metrics, routes: surfaces.routes, waiting: { 0 }, isBlocked: { false }),
             logger: logger, users: users)
     }
 
