@@ -3,8 +3,8 @@ import Messages
 /// Loads the part of the books a batch decides on, and locks it: customers, then transactions, each in key order.
 ///
 /// A customer's lock covers the whole wallet (orders, accounts, lots, debts, spends), so nothing below is locked again.
-/// Two round trips, and a third for what only the second can name (a purchase that is here already, a refund, a spend's
-/// lots), whatever the batch holds; key sets that are empty are skipped.
+/// Two round trips, one more for users never seen before, and one for what only the locks can name (a purchase that is
+/// here already, a refund, a spend's lots), whatever the batch holds; key sets that are empty are skipped.
 struct BookLoader {
     /// What was asked for.
     let needs: BookNeeds
@@ -25,13 +25,13 @@ struct BookLoader {
 
     private init(needs: BookNeeds) { self.needs = needs }
 
-    /// Inserts missing customers and finds, without locking, everybody whose wallet may be touched.
+    /// Finds, without locking, everybody whose wallet may be touched; who is here for the first time is inserted.
     private mutating func lookAhead(
         _ books: inout Books, _ catalogs: inout CatalogCache, in tables: inout some BookTables & ~Copyable
     ) throws -> Set<CustomerID> {
         var queries: [BookQuery] = [.keepCatalog, .stamps(needs.apps)]
         let users = needs.users
-        if !users.isEmpty { queries += [.insertCustomers(users), .findCustomers(users)] }
+        if !users.isEmpty { queries.append(.findCustomers(users)) }
         if !needs.purchases.isEmpty {
             queries.append(.findOwners(needs.keys, needs.tokens, needs.orderNumbers.sorted()))
         }
@@ -39,13 +39,23 @@ struct BookLoader {
         let found = try tables.run(queries)
         var owners = Set(needs.purchases.compactMap(\.customer) + found.owners)
         owners.formUnion(found.subscriptionOwners.map(\.owner))
-        for customer in found.customers {
-            guard let user = customer.userID else { continue }
-            callers[UserKey(app: customer.app, user: user)] = customer.id
-            owners.insert(customer.id)
+        owners.formUnion(takeCallers(found.customers))
+        let newcomers = users.filter { callers[$0] == nil }
+        if !newcomers.isEmpty {
+            let inserted = try tables.run([.insertCustomers(newcomers), .findCustomers(newcomers)])
+            owners.formUnion(takeCallers(inserted.customers))
         }
         books.catalogs = try catalogs.catalogs(inForce: found.stamps, in: &tables)
         return owners
+    }
+
+    /// Remembers who asked, and returns their customers.
+    private mutating func takeCallers(_ customers: [Customer]) -> [CustomerID] {
+        for customer in customers {
+            guard let user = customer.userID else { continue }
+            callers[UserKey(app: customer.app, user: user)] = customer.id
+        }
+        return customers.map(\.id)
     }
 
     /// Locks customers and transactions. If a transaction turns out to belong to somebody who is not locked, because it

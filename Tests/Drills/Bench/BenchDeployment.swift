@@ -5,7 +5,7 @@ import Postgres
 /// The processes of the running system, by the files `make up` writes.
 struct BenchDeployment {
     /// The services whose memory and metrics are looked at.
-    static let services = ["gateway", "verification", "granting"]
+    static let services = ["gateway", "verification", "granting", "intake"]
 
     /// The gateway's port.
     let port: UInt16

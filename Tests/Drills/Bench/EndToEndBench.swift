@@ -115,7 +115,7 @@ struct EndToEndBench {
                 how:
                     "messages a transaction at full load; of Verification \(Decimal.text(sizes.verification))"
             ))
-        report.add(after.breakdown(since: before, purchases: full.latencies.count))
+        report.add(after.breakdown(of: "purchase", since: before, count: full.latencies.count))
         let (busy, others) = (after.busy(since: before), after.others(since: before))
         report.note("at full load \(Decimal.text(busy)) of \(report.machine.cores) cores were busy")
         if others > Machine.noise {

@@ -60,9 +60,12 @@ struct NotifyBench {
         // UUIDs count from zero in each form; another run of ids makes another form.
         firstID = (firstID / 1_000_000 + 1) * 1_000_000 + 500_000
         var second = try loop(Int(rehearsal.rate * Self.spare * seconds * 1.5))
+        let times = try ProcessTimes.read(deployment)
         let full = try second.run(clients: clients, seconds: seconds)
         check(full, "full load", &report)
         let drained = try drain(&report)
+        let after = try ProcessTimes.read(deployment)
+        report.add(after.breakdown(of: "notification", since: times, count: full.latencies.count))
         report.add(
             Measurement(
                 "notifications_per_s", full.rate, "/s", .atLeast(1_500),

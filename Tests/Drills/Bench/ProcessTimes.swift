@@ -25,9 +25,9 @@ struct ProcessTimes {
         return ProcessTimes(seconds: seconds, machine: .now)
     }
 
-    /// Microseconds a purchase by place, largest first, and what the machine did besides.
-    func breakdown(since earlier: ProcessTimes, purchases: Int) -> BenchReport.Breakdown {
-        let scale = 1e6 / Double(max(purchases, 1))
+    /// Microseconds by place of one of `count` things called `name`, largest first, and what the machine did besides.
+    func breakdown(of name: String, since earlier: ProcessTimes, count: Int) -> BenchReport.Breakdown {
+        let scale = 1e6 / Double(max(count, 1))
         let places = seconds.map {
             (place: $0.key, value: ($0.value - (earlier.seconds[$0.key] ?? 0)) * scale, note: "")
         }
@@ -40,7 +40,7 @@ struct ProcessTimes {
         let all = machine.seconds(since: earlier.machine) * scale
         let rest = (place: "everything else", value: all - known, note: "kernel threads, other people's processes")
         return BenchReport.Breakdown(
-            title: "Processor time of one purchase at full load", unit: "µs", rows: shown + [rest],
+            title: "Processor time of one \(name) at full load", unit: "µs", rows: shown + [rest],
             total: "all processors' busy time")
     }
 
