@@ -40,7 +40,10 @@ enum GrantingProgram: ServiceProgram {
         makeHandler: @escaping @Sendable () throws -> any Handler
     ) -> [any ServicePart] {
         guard let broker = context.common.broker, let database = context.common.database else { return [] }
-        let configuration = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
+        var lane = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
+        // Apple has its answer: the gateway gave it. Whoever sends a purchase or spends waits for theirs.
+        lane.yieldsToOthers = queue.name == Topology.grantingNotifications.name
+        let configuration = lane
         return (0..<lanes).map { _ in
             let lane = Lane.start(
                 configuration, stop: context.stop, logger: context.logger, metrics: context.metrics,

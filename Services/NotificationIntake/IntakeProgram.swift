@@ -53,6 +53,8 @@ enum IntakeProgram: ServiceProgram {
         guard let broker = context.common.broker, let database = context.common.database else { return [] }
         var configuration = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
         configuration.prefetch = prefetch
+        // Apple has its answer: the gateway gave it.
+        configuration.yieldsToOthers = true
         let limited = configuration
         return (0..<count).map { _ in
             let lane = Lane.start(

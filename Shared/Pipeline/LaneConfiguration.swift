@@ -18,6 +18,9 @@ public struct LaneConfiguration: Sendable {
     /// Messages a transaction at most: half of what is in hand, so that the broker has the next batch delivered while
     /// one awaits its confirms.
     var batchLimit: Int { max(1, prefetch / 2) }
+    /// Whether nobody waits for what it does: when processors are scarce it lets the gateway and the other lanes go first
+    /// (a tenth of their share), so that a burst of such messages delays nobody who is waiting for an answer.
+    public var yieldsToOthers = false
     /// How long a committed batch may stay unannounced before any lane publishes its facts (seconds).
     public var sweepAfterSeconds: Int64 = 15
     /// How often a lane looks for such batches.

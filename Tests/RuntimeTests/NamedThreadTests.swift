@@ -16,6 +16,18 @@ import Testing
         #expect(box.value.withLock { $0 } == "granting-lane-n")
     }
 
+    @Test func `a thread that steps back does so alone`() {
+        let process = __priority_which_t(PRIO_PROCESS.rawValue)
+        let before = getpriority(process, 0)
+        let box = Box()
+        NamedThread.start(name: "background", niceness: 3) {
+            box.value.withLock { $0 = "\(getpriority(process, 0) - before)" }
+        }
+        .join()
+        #expect(box.value.withLock { $0 } == "3")
+        #expect(getpriority(process, 0) == before)
+    }
+
     @Test func `join returns only after the body`() {
         let gate = StopSignal()
         let thread = NamedThread.start(name: "gated") { gate.wait() }
