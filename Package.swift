@@ -78,6 +78,7 @@ let package = Package(
                 .embedInCode("Roots/AppleRootCA-G3.cer"), .embedInCode("Roots/AppleRootCA-G2.cer"),
                 .embedInCode("Roots/AppleIncRootCertificate.cer"),
             ]),
+        shared("LegacyReceipts", ["AppStore", "JOSE", "Crypto", "JSON"]),
         // What every service that verifies has in common.
         shared(
             "Trust",
@@ -127,16 +128,17 @@ let package = Package(
         .executableTarget(
             name: "Drills",
             dependencies: [
-                "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime", "Postgres", "AMQP",
-                "Observability", "Granting", "Messages", "Pipeline", "Service", "TestSupport",
+                "AppStoreSimulation", "AppStore", "LegacyReceipts", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime",
+                "Postgres", "AMQP", "Observability", "Granting", "Messages", "Pipeline", "Service", "TestSupport",
             ],
             path: "Tests/Drills", swiftSettings: settings),
 
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "YAML", "Apps", "Messages", "Pipeline",
-                "AMQP",
+                "AppStoreSimulation", "AppStore", "LegacyReceipts", "JOSE", "Crypto", "JSON", "YAML", "Apps",
+                "Messages",
+                "Pipeline", "AMQP",
                 "HTTPServer", "Runtime", "TestSupport",
             ],
             path: "Tests/Fuzz", swiftSettings: settings),
@@ -177,6 +179,9 @@ let package = Package(
         tests(
             "AppStoreServerAPI",
             ["AppStoreServerAPI", "HTTPServer", "HTTPClient", "JOSE", "Crypto", "JSON", "Runtime", "TestSupport"]),
+        tests(
+            "LegacyReceipts",
+            ["LegacyReceipts", "AppStore", "AppStoreSimulation", "JOSE", "Crypto"]),
         tests("AppStore", ["AppStore", "AppStoreSimulation", "JOSE", "Crypto", "JSON", "TestSupport"]),
         tests(
             "AppStoreSimulation",

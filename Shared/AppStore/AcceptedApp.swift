@@ -32,11 +32,12 @@ public struct AcceptedApp: Sendable, Equatable {
 }
 
 /// What signed claims are compared with.
-struct AcceptedApps: Sendable {
+package struct AcceptedApps: Sendable {
     private let apps: [AcceptedApp]
     private let indexByBundleID: [[UInt8]: Int]
 
-    init(_ apps: [AcceptedApp]) {
+    /// Finds apps among these; of two with one bundle id the first.
+    package init(_ apps: [AcceptedApp]) {
         self.apps = apps
         var index: [[UInt8]: Int] = [:]
         // Bytes, not characters: Swift's text equality would take different encodings of one letter for equal.
@@ -49,7 +50,7 @@ struct AcceptedApps: Sendable {
     }
 
     /// The app that `bundleID` belongs to.
-    func app(bundleID: String) throws(VerificationFailure) -> AcceptedApp {
+    package func app(bundleID: String) throws(VerificationFailure) -> AcceptedApp {
         guard let index = indexByBundleID[Array(bundleID.utf8)] else {
             throw VerificationFailure(.appMismatch, .app, "the bundle id \(quoted(bundleID)) is not accepted here")
         }
@@ -57,7 +58,7 @@ struct AcceptedApps: Sendable {
     }
 
     /// The app with Apple's number `appAppleID`, for data that has no bundle id.
-    func app(appAppleID: Int64) throws(VerificationFailure) -> AcceptedApp {
+    package func app(appAppleID: Int64) throws(VerificationFailure) -> AcceptedApp {
         guard let app = apps.first(where: { $0.appAppleID == appAppleID }) else {
             throw VerificationFailure(.appMismatch, .app, "the Apple id \(appAppleID) is not accepted here")
         }
@@ -65,7 +66,7 @@ struct AcceptedApps: Sendable {
     }
 
     /// Compares the Apple id, which Apple sends in Production only.
-    static func check(
+    package static func check(
         appAppleID: Int64?, of app: AcceptedApp, in environment: AppStoreEnvironment?
     ) throws(VerificationFailure) {
         guard environment == .production, let expected = app.appAppleID, appAppleID != expected else { return }
@@ -74,7 +75,7 @@ struct AcceptedApps: Sendable {
     }
 
     /// The accepted environment of data for `app`, or for any app if it is not known.
-    func environment(_ raw: String, for app: AcceptedApp?) throws(VerificationFailure) -> AppStoreEnvironment {
+    package func environment(_ raw: String, for app: AcceptedApp?) throws(VerificationFailure) -> AppStoreEnvironment {
         let accepted = app.map { $0.environments } ?? apps.flatMap(\.environments)
         guard let environment = AppStoreEnvironment(rawValue: raw) else {
             let reason =
@@ -91,7 +92,7 @@ struct AcceptedApps: Sendable {
 }
 
 /// Signed text inside a sentence: short and without control characters.
-func quoted(_ text: String) -> String {
+package func quoted(_ text: String) -> String {
     // Bundle ids have at most 155 characters; more of a foreign text helps nobody.
     let visible = text.unicodeScalars.prefix(160).map { $0.value < 0x20 || $0.value == 0x7f ? "?" : String($0) }
     return "\"" + visible.joined() + "\""

@@ -79,9 +79,16 @@ public struct ChainVerifier: Sendable {
     public func verify(
         leaf: Certificate, intermediate: Certificate, at time: Int64
     ) throws(VerificationFailure) -> CertificateChain {
+        try verify(leaf: leaf, intermediates: [intermediate], at: time)
+    }
+
+    /// The same where the data does not say which of its certificates is the intermediate.
+    public func verify(
+        leaf: Certificate, intermediates: [Certificate], at time: Int64
+    ) throws(VerificationFailure) -> CertificateChain {
         let chain: CertificateChain
         do {
-            chain = try store.verify(leaf: leaf, intermediates: [intermediate], at: time)
+            chain = try store.verify(leaf: leaf, intermediates: intermediates, at: time)
         } catch {
             throw Self.failure(error)
         }

@@ -55,7 +55,8 @@ public struct VerificationFailure: Error, Sendable, Equatable {
     /// The name of the field at fault, where `reason` is `payloadField`.
     public let field: String?
 
-    init(
+    /// Made by those who check: this module, and the one for receipts.
+    package init(
         _ reason: Reason, _ check: VerificationCheck, _ detail: String, inside: String? = nil, field: String? = nil
     ) {
         self.reason = reason
@@ -66,7 +67,7 @@ public struct VerificationFailure: Error, Sendable, Equatable {
     }
 
     /// A field that is missing or not acceptable.
-    static func field(
+    package static func field(
         _ name: String, _ problem: String, _ check: VerificationCheck = .fields
     ) -> VerificationFailure {
         VerificationFailure(.payloadField, check, "\(name) \(problem)", field: name)

@@ -39,6 +39,12 @@ public struct SignerInfo: Sendable, Equatable {
     public let serialNumber: String
     /// Seconds since 1970 until which leaf, intermediate and root are all valid.
     public let validUntil: Int64
+
+    package init(subject: String, serialNumber: String, validUntil: Int64) {
+        self.subject = subject
+        self.serialNumber = serialNumber
+        self.validUntil = validUntil
+    }
 }
 
 /// Data that passed every check.

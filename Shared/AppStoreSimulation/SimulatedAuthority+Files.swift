@@ -30,17 +30,28 @@ extension SimulatedAuthority {
     public static let unmarkedFile = "unmarked.pem"
     /// Its key; mode 0600.
     public static let unmarkedKeyFile = "unmarked-key.pem"
+    /// The signer of receipts.
+    public static let receiptsFile = "receipts.pem"
+    /// Its key; mode 0600.
+    public static let receiptsKeyFile = "receipts-key.pem"
 
     /// Writes the chain and the leaf's key into an existing folder. The authority keys are not kept: another chain
     /// is made, not extended.
     public func save(in directory: String) throws(AuthorityFileError) {
         let key: String
         let unmarkedKey: String?
+        let receiptsKey: String?
         do {
             key = try leafKey.pemRepresentation()
             unmarkedKey = try unmarked?.key.pemRepresentation()
+            receiptsKey = try receipts?.key.pemRepresentation()
         } catch {
             throw .content(path: Self.keyFile, error)
+        }
+        if let receipts, let receiptsKey {
+            try TextFile.write(receiptsKey, to: "\(directory)/\(Self.receiptsKeyFile)", mode: 0o600)
+            let certificate = receipts.leaf.pemRepresentation
+            try TextFile.write(certificate, to: "\(directory)/\(Self.receiptsFile)", mode: 0o644)
         }
         if let unmarked, let unmarkedKey {
             let certificate = unmarked.certificate.pemRepresentation
@@ -74,6 +85,14 @@ extension SimulatedAuthority {
             {
                 authority.unmarked = UnmarkedLeaf(certificate: leaf, key: try P256.PrivateKey(pem: key))
             }
+            if let certificate = try? TextFile.read("\(directory)/\(receiptsFile)"),
+                let key = try? TextFile.read("\(directory)/\(receiptsKeyFile)"),
+                let leaf = try Certificate.certificates(pem: certificate).first
+            {
+                authority.receipts = ReceiptAuthority(
+                    root: authority.root, intermediate: authority.intermediate, leaf: leaf,
+                    key: try RSA.PrivateKey(pem: key))
+            }
             return authority
         } catch {
             throw .content(path: chainPath, error)
@@ -85,7 +104,7 @@ extension SimulatedAuthority {
         if TextFile.exists("\(directory)/\(certificatesFile)") { return try load(from: directory) }
         let authority: SimulatedAuthority
         do {
-            authority = try generate()
+            authority = try generate(withReceipts: true)
         } catch {
             throw .content(path: directory, error)
         }

@@ -27,6 +27,8 @@ public struct SimulatedAuthority: Sendable {
     public let leafKey: P256.PrivateKey
     /// Issued by the same intermediate, but not for signing purchases; nil where nobody made one.
     public var unmarked: UnmarkedLeaf?
+    /// Signs receipts under the same root; nil where nobody made one.
+    public var receipts: ReceiptAuthority?
 
     /// A leaf without Apple's marker extension: what any other customer of the authority could have.
     public struct UnmarkedLeaf: Sendable {
@@ -51,8 +53,10 @@ public struct SimulatedAuthority: Sendable {
     public static let defaultValidity = Certificate.Validity(notBefore: 1_577_836_800, notAfter: 2_208_988_800)
 
     /// Makes new keys and certificates. `change` may spoil each certificate before it is signed.
+    ///
+    /// - Parameter withReceipts: whether a signer of receipts is made too; its RSA key takes a tenth of a second.
     public static func generate(
-        validity: Certificate.Validity = defaultValidity,
+        validity: Certificate.Validity = defaultValidity, withReceipts: Bool = false,
         change: (Storey, inout CertificateBuilder) -> Void = { _, _ in }
     ) throws(CryptoError) -> SimulatedAuthority {
         let rootKey = try P384.PrivateKey.generate()
@@ -81,10 +85,17 @@ public struct SimulatedAuthority: Sendable {
         authority.unmarked = UnmarkedLeaf(
             certificate: try builder.signed(by: .p384(intermediateKey), issuer: intermediateCertificate),
             key: otherKey)
+        if withReceipts {
+            let key = try RSA.PrivateKey.generate()
+            builder = try template(.leaf, key: .rsa(key.publicKey()), issuer: intermediate, validity)
+            authority.receipts = ReceiptAuthority(
+                root: rootCertificate, intermediate: intermediateCertificate,
+                leaf: try builder.signed(by: .p384(intermediateKey), issuer: intermediateCertificate), key: key)
+        }
         return authority
     }
 
-    private static func template(
+    static func template(
         _ storey: Storey, key: CertificateBuilder.SubjectKey, issuer: CertificateBuilder.SubjectKey,
         _ validity: Certificate.Validity
     ) throws(CryptoError) -> CertificateBuilder {

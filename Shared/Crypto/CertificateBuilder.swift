@@ -10,6 +10,8 @@ public struct CertificateBuilder: Sendable {
         case p256(P256.PublicKey)
         /// A P-384 key.
         case p384(P384.PublicKey)
+        /// An RSA key.
+        case rsa(RSA.PublicKey)
     }
 
     /// A key that can sign certificates.
@@ -18,6 +20,8 @@ public struct CertificateBuilder: Sendable {
         case p256(P256.PrivateKey)
         /// Signs with ecdsa-with-SHA384.
         case p384(P384.PrivateKey)
+        /// Signs with sha256WithRSAEncryption or sha1WithRSAEncryption.
+        case rsa(RSA.PrivateKey, MessageDigest = .sha256)
     }
 
     /// One extension as it will stand in the certificate.
@@ -76,6 +80,7 @@ public struct CertificateBuilder: Sendable {
             switch key {
             case .p256(let key): X509_sign(certificate, key.key.pointer, EVP_sha256())
             case .p384(let key): X509_sign(certificate, key.key.pointer, EVP_sha384())
+            case .rsa(let key, let digest): X509_sign(certificate, key.key.pointer, digest.algorithm)
             }
         guard length > 0 else { throw OpenSSLErrorQueue.failure("certificate signature") }
         return try Certificate(der: encodedDER("certificate encoding") { i2d_X509(certificate, $0) })
@@ -92,6 +97,7 @@ public struct CertificateBuilder: Sendable {
             switch subjectKey {
             case .p256(let key): key.key.pointer
             case .p384(let key): key.key.pointer
+            case .rsa(let key): key.key.pointer
             }
         guard BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil,
             ASN1_TIME_set(X509_getm_notBefore(certificate), Int(validity.notBefore)) != nil,
@@ -155,6 +161,7 @@ extension CertificateBuilder.Extension {
             switch key {
             case .p256(let key): try key.derRepresentation()
             case .p384(let key): try key.derRepresentation()
+            case .rsa(let key): try key.derRepresentation()
             }
         return Array(SHA256.hash(der).prefix(20))
     }

@@ -9,7 +9,7 @@ public enum RSA {
 
     /// A public key. Immutable; any thread.
     public final class PublicKey: Sendable {
-        private let key: ECKey
+        let key: ECKey
 
         /// Reads a SubjectPublicKeyInfo (RFC 3279); other kinds and keys shorter than 2,048 bits are refused.
         public init(der: [UInt8]) throws(CryptoError) {
@@ -64,9 +64,9 @@ public enum RSA {
 
     /// A private key, for tests and demonstrations. Immutable; any thread. Never printed.
     public final class PrivateKey: Sendable, CustomStringConvertible {
-        private let key: ECKey
+        let key: ECKey
 
-        private init(_ key: ECKey) { self.key = key }
+        init(_ key: ECKey) { self.key = key }
 
         /// A new key of 2,048 bits.
         public static func generate() throws(CryptoError) -> PrivateKey {

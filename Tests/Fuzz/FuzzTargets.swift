@@ -7,6 +7,7 @@ enum FuzzTargets {
         case "base64": Base64Target(files)
         case "jws": try SignedDataTarget(files, isReplay: isReplay)
         case "certificate": try CertificateTarget(files)
+        case "receipt": try ReceiptTarget(files)
         case "token": try TokenTarget(files)
         case "http": RequestHeadTarget(files)
         case "socket": try SocketTarget(files)
@@ -17,5 +18,7 @@ enum FuzzTargets {
     }
 
     /// In the order they are run.
-    static let names = ["json", "base64", "jws", "certificate", "token", "http", "socket", "message", "catalogue"]
+    static let names = [
+        "json", "base64", "jws", "certificate", "receipt", "token", "http", "socket", "message", "catalogue",
+    ]
 }

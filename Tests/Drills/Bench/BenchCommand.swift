@@ -32,7 +32,9 @@ enum BenchCommand {
         _ part: BenchOptions.Part, _ options: BenchOptions, _ report: inout BenchReport
     ) throws {
         switch part {
-        case .verify: try VerifyBench.run(options, &report)
+        case .verify:
+            try VerifyBench.run(options, &report)
+            try ReceiptBench.run(&report)
         case .grant: try GrantBench.run(&report)
         case .e2e: try EndToEndBench.run(options, &report)
         case .notify:
