@@ -55,6 +55,8 @@ let package = Package(
         system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        // Debian's package has no file for pkg-config.
+        .systemLibrary(name: "CWslay", path: "Shared/CWslay", providers: [.apt(["libwslay-dev"])]),
         system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
 
         shared("Runtime"),
@@ -66,6 +68,12 @@ let package = Package(
         shared("Postgres", ["CPostgres", "Observability"]),
         shared("HTTPServer", ["CMicroHTTPD", "Runtime"]),
         shared("HTTPClient", ["CCurl"]),
+        shared("WebSocket", ["CWslay", "HTTPServer", "Crypto", "JOSE", "Runtime"]),
+        // Written by protoc-c from iap.proto (infra/scripts/generate).
+        .target(
+            name: "CGameProtocol", path: "Shared/CGameProtocol", exclude: ["iap.proto"],
+            linkerSettings: [.linkedLibrary("protobuf-c")]),
+        shared("GameProtocol", ["CGameProtocol"]),
         shared("JOSE", ["Crypto", "JSON"]),
         shared("Messages", settings: fast),
         shared("Apps", ["YAML", "JOSE", "Crypto", "Observability", "Messages"]),
@@ -139,7 +147,7 @@ let package = Package(
                 "AppStoreSimulation", "AppStore", "LegacyReceipts", "JOSE", "Crypto", "JSON", "YAML", "Apps",
                 "Messages",
                 "Pipeline", "AMQP",
-                "HTTPServer", "Runtime", "TestSupport",
+                "HTTPServer", "WebSocket", "GameProtocol", "Runtime", "TestSupport",
             ],
             path: "Tests/Fuzz", swiftSettings: settings),
         // Lanes, broker and database in one process and virtual time.
@@ -166,6 +174,8 @@ let package = Package(
         tests("Postgres", ["Postgres", "TestSupport", "Runtime", "Observability"]),
         tests("HTTPServer", ["HTTPServer", "HTTPClient", "Runtime", "TestSupport"]),
         tests("HTTPClient", ["HTTPClient", "HTTPServer", "Runtime", "TestSupport"]),
+        tests("WebSocket", ["WebSocket", "HTTPServer", "TestSupport"]),
+        tests("GameProtocol", ["GameProtocol"]),
         tests("JOSE", ["JOSE", "Crypto", "JSON"]),
         tests("Messages", ["Messages"]),
         tests("Apps", ["Apps", "YAML", "JOSE", "JSON", "Crypto", "Observability", "Messages"]),

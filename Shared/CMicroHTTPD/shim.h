@@ -19,7 +19,7 @@ struct purser_mhd_settings {
 };
 
 static inline struct MHD_Daemon *purser_mhd_start(const struct purser_mhd_settings *s) {
-    unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE;
     if (s->is_ipv6) flags |= MHD_USE_IPv6;
     struct MHD_OptionItem pool[] = {
         {MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)s->threads, NULL},
@@ -60,4 +60,9 @@ static inline int purser_mhd_socket(struct MHD_Connection *connection) {
 static inline size_t purser_mhd_header_size(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info ? info->header_size : 0;
+}
+
+/// The connection's socket is somebody else's: the library forgets it and frees what it keeps for it.
+static inline void purser_mhd_let_go(struct MHD_UpgradeResponseHandle *handle) {
+    MHD_upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
 }

@@ -43,6 +43,7 @@ final class Exchange: Sendable {
         var request: HTTPRequest?
         var bodyLimit = 0
         var reservation: Reservation?
+        var upgrade: HTTPUpgrade?
     }
 
     /// The request target as it was written; nil if the request line has none.
@@ -127,11 +128,18 @@ final class Exchange: Sendable {
         }
     }
 
-    func close() {
+    /// Over, except that the socket may still be taken over.
+    func close(upgrade: HTTPUpgrade? = nil) {
         state.withLock {
             $0.step = .closed
             $0.request = nil
+            $0.upgrade = upgrade
         }
+    }
+
+    /// Who takes the socket over; a second call returns nil.
+    func takeUpgrade() -> HTTPUpgrade? {
+        state.withLock { $0.upgrade.take() }
     }
 
     /// What was reserved if this request was admitted; a second call returns nil.

@@ -8,6 +8,8 @@ public struct HTTPResponse: Sendable {
     public var body: [UInt8]
     /// Whether the connection is closed after this answer.
     public var closesConnection: Bool
+    /// With status 101: who takes the socket over. `Connection: Upgrade` is written by the server.
+    public var upgrade: HTTPUpgrade?
 
     /// An answer.
     public init(status: Int, headers: [(String, String)] = [], body: [UInt8] = [], closesConnection: Bool = false) {

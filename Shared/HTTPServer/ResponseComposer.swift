@@ -18,6 +18,18 @@ enum ResponseComposer {
             !ownFields.contains { ASCII.equalIgnoringCase($0, field.0) }
         }
         if closes { fields.append(("Connection", "close")) }
+        return add(fields, to: made)
+    }
+
+    /// The answer 101, whose `upgrade` is called when it was sent; the caller must destroy it.
+    static func makeUpgrade(
+        _ response: HTTPResponse, _ upgrade: @escaping ServerCallbacks.Upgrade
+    ) -> OpaquePointer? {
+        guard response.status == 101, let made = MHD_create_response_for_upgrade(upgrade, nil) else { return nil }
+        return add(response.headers, to: made)
+    }
+
+    private static func add(_ fields: [(String, String)], to made: OpaquePointer) -> OpaquePointer? {
         for (name, value) in fields {
             guard isValid(name, value), MHD_add_response_header(made, name, value) == .YES else {
                 MHD_destroy_response(made)

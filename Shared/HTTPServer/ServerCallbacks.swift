@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 
 /// The C functions libmicrohttpd calls; they find the `ServerCore` and the `Exchange` and do nothing else.
 ///
@@ -52,6 +53,25 @@ enum ServerCallbacks {
         } else {
             core.watch.closed(connection)
         }
+    }
+
+    typealias Upgrade =
+        @convention(c) (
+            UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int, Int32,
+            OpaquePointer?
+        ) -> Void
+
+    /// The new owner gets a descriptor of its own: so libmicrohttpd can forget the connection at once, with its memory.
+    static let upgrade: Upgrade = { _, _, slot, extra, extraSize, socket, handle in
+        defer { if let handle { purser_mhd_let_go(handle) } }
+        guard let slot, let upgrade = Unmanaged<Exchange>.fromOpaque(slot).takeUnretainedValue().takeUpgrade() else {
+            return
+        }
+        let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { return }
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        let received = UnsafeBufferPointer(start: extra, count: extra == nil ? 0 : extraSize)
+        upgrade.take(UpgradedSocket(descriptor: descriptor, received: received.map { UInt8(bitPattern: $0) }))
     }
 
     private static func length(_ text: UnsafePointer<CChar>) -> Int {

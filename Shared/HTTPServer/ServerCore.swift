@@ -173,6 +173,7 @@ final class ServerCore: Sendable {
     }
 
     private func queue(_ response: HTTPResponse, _ call: Call) -> Bool {
+        if let upgrade = response.upgrade, hand(over: upgrade, response, call) { return true }
         call.exchange.close()
         watch.expect(call.connection, within: configuration.answerDeadline)
         let closes = response.closesConnection || admission.isDraining
@@ -187,6 +188,17 @@ final class ServerCore: Sendable {
         guard let made else { return false }
         defer { MHD_destroy_response(made) }
         return MHD_queue_response(call.connection, UInt32(failure.status), made) == .YES
+    }
+
+    /// Answers 101; false if that is not possible.
+    private func hand(over upgrade: HTTPUpgrade, _ response: HTTPResponse, _ call: Call) -> Bool {
+        guard !admission.isDraining,
+            let made = ResponseComposer.makeUpgrade(response, ServerCallbacks.upgrade)
+        else { return false }
+        defer { MHD_destroy_response(made) }
+        call.exchange.close(upgrade: upgrade)
+        watch.expect(call.connection, within: configuration.answerDeadline)
+        return MHD_queue_response(call.connection, UInt32(response.status), made) == .YES
     }
 
     /// The request is over: answered, refused, or its client is gone.

@@ -11,6 +11,8 @@ enum FuzzTargets {
         case "token": try TokenTarget(files)
         case "http": RequestHeadTarget(files)
         case "socket": try SocketTarget(files)
+        case "frame": FrameTarget(files)
+        case "game": GameMessageTarget(files)
         case "message": MessageTarget(files)
         case "catalogue": CatalogueTarget(files)
         default: nil
@@ -19,6 +21,7 @@ enum FuzzTargets {
 
     /// In the order they are run.
     static let names = [
-        "json", "base64", "jws", "certificate", "receipt", "token", "http", "socket", "message", "catalogue",
+        "json", "base64", "jws", "certificate", "receipt", "token", "http", "socket", "frame", "game", "message",
+        "catalogue",
     ]
 }

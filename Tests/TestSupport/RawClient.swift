@@ -99,6 +99,18 @@ public final class RawClient {
         }
     }
 
+    /// The next `count` bytes; nil if the server closes the connection before.
+    public func take(_ count: Int) throws -> [UInt8]? {
+        while buffer.count < count {
+            guard try fill() else { return nil }
+        }
+        defer { buffer.removeFirst(count) }
+        return Array(buffer.prefix(count))
+    }
+
+    /// Says that nothing more is sent; what comes can still be read.
+    public func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
+
     /// Whether the server closes the connection without sending anything more.
     public func isClosed() throws -> Bool {
         guard buffer.isEmpty else { return false }
