@@ -58,12 +58,14 @@ let package = Package(
         // Debian's package has no file for pkg-config.
         .systemLibrary(name: "CWslay", path: "Shared/CWslay", providers: [.apt(["libwslay-dev"])]),
         system("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+        system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
 
         shared("Runtime"),
         shared("Observability"),
         shared("Crypto", ["COpenSSL"]),
         shared("JSON"),
         shared("YAML", ["CYAML"]),
+        shared("SalesReports", ["CZlib"]),
         shared("AMQP", ["CRabbitMQ", "Runtime", "Observability"]),
         shared("Postgres", ["CPostgres", "Observability"]),
         shared("HTTPServer", ["CMicroHTTPD", "Runtime"]),
@@ -169,6 +171,7 @@ let package = Package(
         tests("Observability", ["Observability"]),
         tests("Crypto", ["Crypto"]),
         tests("JSON", ["JSON"]),
+        tests("SalesReports", ["SalesReports"]),
         tests("YAML", ["YAML"]),
         tests("AMQP", ["AMQP", "TestSupport", "Runtime", "Observability"]),
         tests("Postgres", ["Postgres", "TestSupport", "Runtime", "Observability"]),
