@@ -92,7 +92,7 @@ let package = Package(
         // What every service that verifies has in common.
         shared(
             "Trust",
-            ["Service", "Apps", "AppStore", "Crypto", "Messages", "Postgres", "Observability"]),
+            ["Service", "Apps", "AppStore", "LegacyReceipts", "Crypto", "Messages", "Postgres", "Observability"]),
         shared("AppStoreServerAPI", ["HTTPClient", "JOSE", "Crypto", "JSON", "Runtime"]),
         shared("AppStoreSimulation", ["AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime"]),
 
@@ -105,7 +105,8 @@ let package = Package(
         service(
             "Verification",
             [
-                "Service", "Trust", "AppStore", "Crypto", "Messages", "Pipeline", "Postgres", "Observability",
+                "Service", "Trust", "AppStore", "LegacyReceipts", "Crypto", "Messages", "Pipeline", "Postgres",
+                "Observability",
             ],
             resources: [.embedInCode("Migrations")]),
         service(
@@ -214,7 +215,8 @@ let package = Package(
         tests(
             "Verification",
             [
-                "Verification", "Trust", "AppStore", "AppStoreSimulation", "Apps", "Messages", "Pipeline", "Postgres",
+                "Verification", "Trust", "AppStore", "LegacyReceipts", "AppStoreSimulation", "Apps", "Messages",
+                "Pipeline", "Postgres",
                 "JSON",
                 "Crypto", "Observability", "Runtime", "TestSupport", "AMQP", "Service",
             ]),
@@ -233,7 +235,8 @@ let package = Package(
         tests(
             "Control",
             [
-                "Control", "Granting", "Verification", "NotificationIntake", "AppStore", "AppStoreSimulation", "Apps",
+                "Control", "Granting", "Verification", "NotificationIntake", "AppStore", "LegacyReceipts",
+                "AppStoreSimulation", "Apps",
                 "JOSE", "JSON",
                 "Crypto", "Messages", "Pipeline", "Postgres", "AMQP", "Service", "Runtime", "Observability",
                 "TestSupport",

@@ -1,4 +1,5 @@
 import AppStore
+import LegacyReceipts
 import Messages
 import Trust
 
@@ -6,6 +7,8 @@ import Trust
 enum Verdict {
     /// Genuine and for the app that was asked.
     case genuine(VerifiedPayload<TransactionPayload>, VerifiedTransaction)
+    /// A genuine receipt for the app that was asked, with its purchases of the product: at least one.
+    case receipt(VerifiedReceipt, [VerifiedTransaction])
     /// Not to be believed, or not for this app: told to the caller, kept in quarantine.
     case refused(AnswerCode, reason: String, SecurityEvent?)
     /// Cannot be told now: the machine's clock, or memory.

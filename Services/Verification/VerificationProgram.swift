@@ -19,6 +19,7 @@ enum VerificationProgram: ServiceProgram {
         Migration.embedded([
             ("V001_evidence.sql", PackageResources.V001_evidence_sql),
             ("V002_append_only.sql", PackageResources.V002_append_only_sql),
+            ("V003_receipts.sql", PackageResources.V003_receipts_sql),
         ])
     }
 
@@ -43,7 +44,7 @@ enum VerificationProgram: ServiceProgram {
                 configuration, stop: context.stop, logger: context.logger, metrics: context.metrics
             ) {
                 VerifyPurchases(
-                    verifier: try trust.verifier(), metrics: context.metrics,
+                    verifier: try trust.verifier(), receipts: try trust.receiptVerifier(), metrics: context.metrics,
                     logger: context.logger)
             }
             return LanePart(lane, name: queue.name)

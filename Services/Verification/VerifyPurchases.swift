@@ -1,5 +1,6 @@
 import AppStore
 import Crypto
+import LegacyReceipts
 import Messages
 import Observability
 import Pipeline
@@ -12,16 +13,19 @@ import Trust
 /// always computed anew, also for a redelivered message; what was published before is recalled by the lane.
 struct VerifyPurchases: Handler {
     private var verifier: SignedDataVerifier
+    private let receipts: ReceiptVerifier
     private var store: EvidenceStore
     private let instruments: VerificationMetrics
     private let logger: Logger
     private let now: @Sendable () -> Int64
 
     init(
-        verifier: SignedDataVerifier, metrics: Metrics, logger: Logger, store: EvidenceStore = EvidenceStore(),
+        verifier: SignedDataVerifier, receipts: ReceiptVerifier, metrics: Metrics, logger: Logger,
+        store: EvidenceStore = EvidenceStore(),
         now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
     ) {
         self.verifier = verifier
+        self.receipts = receipts
         self.store = store
         self.logger = logger
         self.now = now
@@ -31,6 +35,7 @@ struct VerifyPurchases: Handler {
     mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
         let time = now()
         var evidence: [Evidence] = []
+        var receipts: [ReceiptEvidence] = []
         var refusals: [Refusal] = []
         var outcomes: [Outcome] = []
         for incoming in batch {
@@ -41,14 +46,28 @@ struct VerifyPurchases: Handler {
             let verdict = judge(submission, time)
             outcomes.append(try outcome(of: verdict, submission, incoming.header, time))
             record(verdict, submission, incoming.header, &evidence, &refusals)
+            if case .receipt(let receipt, let transactions) = verdict {
+                receipts.append(
+                    ReceiptEvidence(
+                        receipt: receipt, transactions: transactions, app: submission.app,
+                        submitter: submission.userID, cause: incoming.header))
+            }
         }
+        ReceiptStore.save(receipts, in: &transaction)
         try store.save(evidence, refusals, in: &transaction)
         return outcomes
     }
 
     private mutating func judge(_ submission: PurchaseSubmitted, _ time: Int64) -> Verdict {
         let began = ContinuousClock.now
-        let verdict = Verdict.of(submission.signedTransaction, for: submission.app, by: &verifier, now: time)
+        let verdict =
+            if let receipt = submission.receipt {
+                Verdict.ofReceipt(
+                    receipt, product: submission.productID ?? ProductID(""), for: submission.app, by: receipts,
+                    or: &verifier, now: time)
+            } else {
+                Verdict.of(submission.signedTransaction, for: submission.app, by: &verifier, now: time)
+            }
         instruments.seconds.observe(began.duration(to: .now))
         return verdict
     }
@@ -58,15 +77,10 @@ struct VerifyPurchases: Handler {
     ) throws -> Outcome {
         switch verdict {
         case .genuine(let verified, let purchase):
-            instruments.verified.increment()
             instruments.note(verified.signer, now: time)
-            let fact = try Fact(
-                PurchaseVerified(
-                    app: submission.app, userID: submission.userID, orderNumber: submission.orderNumber,
-                    transaction: purchase),
-                key: "\(purchase.environment.rawValue)/\(purchase.transactionID)", app: submission.app,
-                environment: purchase.environment, causedBy: header, occurredAt: time)
-            return .done(facts: [fact], reply: nil)
+            return .done(facts: [try fact(submission, [purchase], header, time)], reply: nil)
+        case .receipt(_, let purchases):
+            return .done(facts: [try fact(submission, purchases, header, time)], reply: nil)
         case .refused(let code, let reason, let event):
             instruments.refused(reason).increment()
             logger.info(
@@ -96,6 +110,20 @@ struct VerifyPurchases: Handler {
         }
     }
 
+    /// One fact for everything that one submission brought.
+    private func fact(
+        _ submission: PurchaseSubmitted, _ purchases: [VerifiedTransaction], _ header: MessageHeader, _ time: Int64
+    ) throws -> Fact {
+        instruments.verified.increment()
+        let first = purchases[0]
+        var body = PurchaseVerified(
+            app: submission.app, userID: submission.userID, orderNumber: submission.orderNumber, transaction: first)
+        if purchases.count > 1 { body.others = Array(purchases.dropFirst()) }
+        return try Fact(
+            body, key: "\(first.environment.rawValue)/\(first.transactionID)", app: submission.app,
+            environment: first.environment, causedBy: header, occurredAt: time)
+    }
+
     private func record(
         _ verdict: Verdict, _ submission: PurchaseSubmitted, _ header: MessageHeader, _ evidence: inout [Evidence],
         _ refusals: inout [Refusal]
@@ -109,12 +137,12 @@ struct VerifyPurchases: Handler {
                     signature: verified.evidence.signature, submitter: submission.userID,
                     orderNumber: submission.orderNumber, cause: header))
         case .refused(_, let reason, _):
-            let text = submission.signedTransaction
+            let text = submission.receipt ?? submission.signedTransaction
             refusals.append(
                 Refusal(
                     app: submission.app, submitter: submission.userID, reason: reason,
                     evidenceHash: SHA256.hash(Array(text.utf8)), excerpt: Excerpt.of(text), cause: header))
-        case .later, .unidentified: break
+        case .receipt, .later, .unidentified: break
         }
     }
 }

@@ -30,7 +30,7 @@ public struct ReceiptVerifier: Sendable {
 
     /// Verifies a receipt's bytes (see ``ReceiptText``); `now` in ms since 1970.
     public func verify(_ bytes: [UInt8], now: Int64) throws(VerificationFailure) -> VerifiedReceipt {
-        let (receipt, signer) = try authenticate(bytes, now: now)
+        let (receipt, signer, content) = try authenticate(bytes, now: now)
         let app = try apps.app(bundleID: receipt.bundleID)
         let environment = try apps.environment(receipt.environment, for: app)
         // The sandbox writes 0, and old receipts nothing.
@@ -38,13 +38,14 @@ public struct ReceiptVerifier: Sendable {
             try AcceptedApps.check(appAppleID: number, of: app, in: environment)
         }
         return VerifiedReceipt(
-            receipt: receipt, environment: environment, appID: app.id, signer: signer, bytes: bytes)
+            receipt: receipt, environment: environment, appID: app.id, signer: signer,
+            contentSHA256: content, bytes: bytes)
     }
 
     /// Everything but the claims: what Apple's own answer calls a receipt that could be authenticated.
     public func authenticate(
         _ bytes: [UInt8], now: Int64
-    ) throws(VerificationFailure) -> (receipt: AppReceipt, signer: SignerInfo) {
+    ) throws(VerificationFailure) -> (receipt: AppReceipt, signer: SignerInfo, contentSHA256: [UInt8]) {
         guard bytes.count <= ReceiptText.maximumBytes else {
             throw VerificationFailure(
                 .tooLarge, .size, "it has \(bytes.count) bytes, at most \(ReceiptText.maximumBytes) are accepted")
@@ -64,7 +65,7 @@ public struct ReceiptVerifier: Sendable {
         }
         let signer = SignerInfo(
             subject: leaf.subject, serialNumber: leaf.serialNumber, validUntil: chain.validity.notAfter)
-        return (receipt, signer)
+        return (receipt, signer, SHA256.hash(container.content))
     }
 
     private static func certificate(

@@ -1,5 +1,4 @@
 public import AppStore
-import Crypto
 
 /// A receipt that passed every check.
 public struct VerifiedReceipt: Sendable, Equatable {
@@ -11,11 +10,10 @@ public struct VerifiedReceipt: Sendable, Equatable {
     public let appID: String
     /// Who signed.
     public let signer: SignerInfo
-    /// The container, to be kept as proof.
+    /// SHA-256 of what was signed.
+    public let contentSHA256: [UInt8]
+    /// The container, to be kept as proof. Nothing made of it is a key: anybody can wrap the same content in other bytes.
     public let bytes: [UInt8]
-
-    /// SHA-256 of ``bytes``. Never a key: the same receipt can be wrapped in other bytes by anybody.
-    public var sha256: [UInt8] { SHA256.hash(bytes) }
 
     /// The purchases of one product that nothing has taken back, each once.
     public func purchases(of productID: String) -> [InAppPurchase] {

@@ -27,6 +27,8 @@ public struct PurchaseAnswered: Message {
     public var mayFinish: Bool
     /// The purchase, where it may be told.
     public var transactionID: TransactionID?
+    /// Of a receipt: all purchases the answer is about.
+    public var transactionIDs: [TransactionID]?
     /// What was bought.
     public var productID: ProductID?
     /// What was delivered, before any revoked share.

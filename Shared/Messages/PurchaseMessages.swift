@@ -8,8 +8,19 @@ public struct PurchaseSubmitted: Message {
     public var userID: UserID?
     /// The order the client says it belongs to.
     public var orderNumber: OrderNumber?
-    /// The JWS. Travels only to the service that verifies it.
+    /// The JWS; empty if a receipt is handed in instead. Travels only to the service that verifies it.
     public var signedTransaction: String
+    /// A receipt of before StoreKit 2, as the client has it (base64, or Unity's JSON around it).
+    public var receipt: String?
+    /// Which of the receipt's purchases are meant.
+    public var productID: ProductID?
+
+    /// Hands in a receipt, for all its purchases of a product.
+    public init(app: AppID, userID: UserID?, receipt: String, productID: ProductID) {
+        self.init(app: app, userID: userID, orderNumber: nil, signedTransaction: "")
+        self.receipt = receipt
+        self.productID = productID
+    }
 
     /// Composes the message.
     public init(app: AppID, userID: UserID?, orderNumber: OrderNumber?, signedTransaction: String) {
@@ -32,6 +43,11 @@ public struct PurchaseVerified: Message {
     public var orderNumber: OrderNumber?
     /// What Apple signed.
     public var transaction: VerifiedTransaction
+    /// Of a receipt: its further purchases of the product. All are decided in one go and answered once.
+    public var others: [VerifiedTransaction]?
+
+    /// Everything that was verified.
+    public var transactions: [VerifiedTransaction] { [transaction] + (others ?? []) }
 
     /// Composes the message.
     public init(app: AppID, userID: UserID?, orderNumber: OrderNumber?, transaction: VerifiedTransaction) {

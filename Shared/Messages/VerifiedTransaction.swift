@@ -15,7 +15,8 @@ public struct VerifiedTransaction: Codable, Sendable, Equatable {
     public var bundleID: String
     /// What was bought.
     public var productID: ProductID
-    /// `Consumable`, `Non-Consumable`, `Non-Renewing Subscription`, `Auto-Renewable Subscription`.
+    /// `Consumable`, `Non-Consumable`, `Non-Renewing Subscription`, `Auto-Renewable Subscription`; empty where a receipt
+    /// does not tell.
     public var productType: String
     /// `PURCHASED` or `FAMILY_SHARED`.
     public var ownership: String
@@ -53,8 +54,15 @@ public struct VerifiedTransaction: Codable, Sendable, Equatable {
     public var subscriptionGroupID: String?
     /// One per Apple account and app.
     public var appTransactionID: String?
-    /// SHA-256 of the signed payload bytes, hex; breaks ties between statements of one millisecond.
+    /// SHA-256 of the signed payload bytes, hex, behind ``receiptMark`` if they are a receipt's; breaks ties between
+    /// statements of one millisecond.
     public var payloadHash: String
+
+    /// In front of the hash of a receipt's content.
+    public static let receiptMark = "receipt:"
+
+    /// Whether a receipt says so, which tells less than a signed transaction: no type, no token, no price.
+    public var isFromReceipt: Bool { payloadHash.hasPrefix(Self.receiptMark) }
 
     /// The whole of a purchase in milliunits of per cent.
     public static let wholeShare: Int64 = 100_000

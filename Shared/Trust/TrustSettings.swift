@@ -3,6 +3,7 @@ import Apps
 public import Crypto
 import FoundationEssentials
 import Glibc
+public import LegacyReceipts
 import Messages
 
 /// Whom a service believes: for which apps, under which roots.
@@ -23,6 +24,11 @@ public struct TrustSettings: Sendable {
     /// The one verifier there is, for these apps and roots; for one thread.
     public func verifier() throws(CryptoError) -> SignedDataVerifier {
         try SignedDataVerifier(apps: apps, roots: roots)
+    }
+
+    /// The verifier of receipts, for the same apps and roots.
+    public func receiptVerifier() throws(CryptoError) -> ReceiptVerifier {
+        try ReceiptVerifier(apps: apps, roots: roots)
     }
 
     /// Reads the apps' folder and, if given, the file of additional roots.

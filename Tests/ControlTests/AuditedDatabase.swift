@@ -23,7 +23,7 @@ struct AuditedDatabase: Sendable {
     /// Users whose names must never stand in a report.
     static let alice = UserID("alice-canary")
     static let bob = UserID("bob-canary")
-    private static let authority = Result { try SimulatedAuthority.generate() }
+    static let authority = Result { try SimulatedAuthority.generate(withReceipts: true) }
 
     let database: TestDatabase
 
@@ -73,7 +73,8 @@ struct AuditedDatabase: Sendable {
         let authority = try Self.authority.get()
         let signer = TransactionSigner(authority)
         let handler = VerifyPurchases(
-            verifier: try Self.verifier(authority), metrics: Metrics(), logger: .silent)
+            verifier: try Self.verifier(authority),
+            receipts: try Self.receiptVerifier(authority), metrics: Metrics(), logger: .silent)
         let batch = try statements.map { statement in
             try Self.incoming(
                 PurchaseSubmitted(
@@ -116,7 +117,7 @@ struct AuditedDatabase: Sendable {
         _ = try run(handler, [Self.incoming(request)], "intake")
     }
 
-    private static func verifier(_ authority: SimulatedAuthority) throws -> SignedDataVerifier {
+    static func verifier(_ authority: SimulatedAuthority) throws -> SignedDataVerifier {
         try SignedDataVerifier(
             apps: [AcceptedApp(id: app.rawValue, bundleIDs: [bundleID])], roots: [authority.root])
     }
@@ -151,7 +152,7 @@ struct AuditedDatabase: Sendable {
     }
 
     /// One batch in one transaction of the service's role; its facts count as published.
-    private func run(_ handler: some Handler, _ batch: [Incoming], _ schema: String) throws -> [Fact] {
+    func run(_ handler: some Handler, _ batch: [Incoming], _ schema: String) throws -> [Fact] {
         var connection = try database.open(role: "purser_\(schema)")
         var handler = handler
         return try connection.transaction { transaction in

@@ -37,7 +37,8 @@ struct VerificationDatabase: Sendable {
         _ store: EvidenceStore = EvidenceStore(), metrics: Metrics = Metrics()
     ) throws -> VerifyPurchases {
         VerifyPurchases(
-            verifier: try World().verifier(), metrics: metrics, logger: .silent, store: store, now: { World.now })
+            verifier: try World().verifier(), receipts: try World().receiptVerifier(), metrics: metrics,
+            logger: .silent, store: store, now: { World.now })
     }
 
     /// Rows of a query of the superuser.

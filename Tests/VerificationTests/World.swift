@@ -2,6 +2,7 @@ import AppStore
 import AppStoreSimulation
 import Crypto
 import JSON
+import LegacyReceipts
 import Messages
 import Pipeline
 
@@ -21,7 +22,11 @@ struct World {
         AcceptedApp(id: books.rawValue, bundleIDs: [booksBundle], environments: [.production]),
     ]
     /// Made once: the keys do not matter.
-    private static let shared = Result { try SimulatedAuthority.generate() }
+    private static let shared = Result { try SimulatedAuthority.generate(withReceipts: true) }
+    /// Signs receipts under the same root.
+    static let receipts = shared.flatMap { authority in
+        Result { try authority.receipts ?? ReceiptAuthority.generate() }
+    }
 
     /// Certificates without Apple's marks, under a root that is trusted all the same.
     private static let unmarked = Result {
@@ -43,6 +48,11 @@ struct World {
     /// The production verifier, trusting both simulated roots.
     func verifier() throws -> SignedDataVerifier {
         try SignedDataVerifier(apps: Self.apps, roots: [authority.root, developers.root])
+    }
+
+    /// The production verifier of receipts.
+    func receiptVerifier() throws -> ReceiptVerifier {
+        try ReceiptVerifier(apps: Self.apps, roots: [authority.root])
     }
 
     static func transaction(_ id: String = "2000000000000001", bundleID: String? = gameBundle) -> SimulatedTransaction {

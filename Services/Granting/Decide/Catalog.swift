@@ -34,6 +34,16 @@ struct Catalog: Sendable {
         return versions[(versions.lastIndex { $0.effectiveFrom <= date } ?? 0)...]
     }
 
+    /// With the type that the catalogue knows, where a receipt does not tell it.
+    func typed(_ transaction: VerifiedTransaction) -> VerifiedTransaction {
+        guard transaction.productType.isEmpty, let product = history[transaction.productID]?.last?.product else {
+            return transaction
+        }
+        var copy = transaction
+        copy.productType = product.productType
+        return copy
+    }
+
     /// The product as it is sold now, if it is.
     func productOnSale(_ id: ProductID) -> CatalogProduct? {
         guard let product = history[id]?.last?.product, product.isEnabled else { return nil }

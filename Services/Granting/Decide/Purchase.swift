@@ -41,6 +41,14 @@ struct Purchase: Sendable, Equatable {
     /// never undoes a newer one, so every order of arrival ends in the same state. Only a token is kept whichever
     /// statement brought it: a later statement without it takes no proof of ownership away.
     mutating func adopt(_ other: VerifiedTransaction) -> Bool {
+        // What a receipt leaves open the catalogue may know later.
+        let type = statement.productType.isEmpty ? other.productType : statement.productType
+        if statement.productType.isEmpty { statement.productType = type }
+        if var joined = statement.joined(with: other) {
+            if joined.productType.isEmpty { joined.productType = type }
+            defer { statement = joined }
+            return joined.signedDate != statement.signedDate || joined.revokedShare != statement.revokedShare
+        }
         let token = statement.appAccountToken ?? other.appAccountToken
         guard other.isNewer(than: statement) else {
             statement.appAccountToken = token
@@ -58,6 +66,34 @@ extension VerifiedTransaction {
         if signedDate != other.signedDate { return signedDate > other.signedDate }
         if revokedShare != other.revokedShare { return revokedShare > other.revokedShare }
         return payloadHash > other.payloadHash
+    }
+
+    /// What a receipt and a signed transaction, or two receipts, tell together, in whichever order they came; nil if both
+    /// are signed transactions.
+    ///
+    /// A receipt tells less: it never replaces a signed transaction. It may set a revocation, if it is newer, and clears
+    /// none: not even an older receipt's, because receipts of different devices are of different age.
+    fileprivate func joined(with other: VerifiedTransaction) -> VerifiedTransaction? {
+        switch (isFromReceipt, other.isFromReceipt) {
+        case (false, false): return nil
+        case (false, true): return adding(revocationOf: other)
+        case (true, false): return other.adding(revocationOf: self)
+        case (true, true):
+            // One that sets a revocation stays the one to compare with, at its own date.
+            if (revocationDate == nil) != (other.revocationDate == nil) { return revocationDate == nil ? other : self }
+            return other.isNewer(than: self) ? other : self
+        }
+    }
+
+    private func adding(revocationOf receipt: VerifiedTransaction) -> VerifiedTransaction {
+        guard receipt.revocationDate != nil, receipt.isNewer(than: self) else { return self }
+        var joined = self
+        joined.signedDate = receipt.signedDate
+        joined.revocationDate = receipt.revocationDate
+        joined.revocationReason = receipt.revocationReason
+        joined.revocationPercentage = nil
+        joined.revocationType = nil
+        return joined
     }
 
     /// Sold once per Apple account and restored for ever.

@@ -24,11 +24,13 @@ struct GrantPurchases: Handler {
         var entries: [PurchaseRound.Entry] = []
         for (place, verified) in purchases.enumerated() {
             guard let verified else { continue }
-            let need = BookNeeds.PurchaseNeed(
-                cause: batch[place].header.id, app: verified.app,
-                user: verified.userID.map { UserKey(app: verified.app, user: $0) }, customer: nil,
-                orderNumber: verified.orderNumber, transaction: verified.transaction.canonical)
-            entries.append(PurchaseRound.Entry(place: place, need: need))
+            for transaction in verified.transactions {
+                let need = BookNeeds.PurchaseNeed(
+                    cause: batch[place].header.id, app: verified.app,
+                    user: verified.userID.map { UserKey(app: verified.app, user: $0) }, customer: nil,
+                    orderNumber: verified.orderNumber, transaction: transaction.canonical)
+                entries.append(PurchaseRound.Entry(place: place, need: need))
+            }
         }
         try PurchaseRound.run(entries, of: batch, &catalogs, &outcomes, in: &tables)
         return outcomes

@@ -4,7 +4,7 @@ import Pipeline
 /// One batch of purchases: load, decide, save. Used for verified purchases, notifications and re-drives
 /// alike.
 struct PurchaseRound {
-    /// A message and the purchase it is about.
+    /// A message and the purchase it is about; a receipt's message has several.
     struct Entry {
         /// Where in the batch the message stands.
         var place: Int
@@ -21,17 +21,22 @@ struct PurchaseRound {
         var needs = BookNeeds()
         needs.purchases = entries.map(\.need)
         var (books, callers) = try BookLoader.load(needs, &catalogs, in: &tables)
+        var decisions: [Int: [PurchaseDecision]] = [:]
         for entry in entries {
             let need = entry.need
             let submission = Submission(
                 cause: need.cause, app: need.app, caller: need.user.flatMap { callers[$0] } ?? need.customer,
-                orderNumber: need.orderNumber, transaction: need.transaction, notification: need.notification)
-            let decision = books.decide(submission)
-            let incoming = batch[entry.place]
-            outcomes[entry.place] = .done(
-                facts: try decision.announcements.map {
-                    try $0.fact(causedBy: incoming.header, app: need.app, at: books.now)
-                }, reply: try incoming.reply(decision.answer))
+                orderNumber: need.orderNumber, transaction: books.catalog(of: need.app).typed(need.transaction),
+                notification: need.notification)
+            decisions[entry.place, default: []].append(books.decide(submission))
+        }
+        for (place, decided) in decisions {
+            let incoming = batch[place]
+            let app = entries.first { $0.place == place }?.need.app
+            outcomes[place] = .done(
+                facts: try decided.flatMap(\.announcements).map {
+                    try $0.fact(causedBy: incoming.header, app: app ?? AppID(""), at: books.now)
+                }, reply: try incoming.reply(PurchaseAnswered.joined(decided.compactMap(\.answer))))
         }
         BookSaver.save(books, in: &tables)
     }

@@ -7,7 +7,7 @@ import Messages
 /// here already, a refund, a spend's lots), whatever the batch holds; key sets that are empty are skipped.
 struct BookLoader {
     /// What was asked for.
-    let needs: BookNeeds
+    private(set) var needs: BookNeeds
     /// Who asked, by user.
     private(set) var callers: [UserKey: CustomerID] = [:]
 
@@ -46,6 +46,10 @@ struct BookLoader {
             owners.formUnion(takeCallers(inserted.customers))
         }
         books.catalogs = try catalogs.catalogs(inForce: found.stamps, in: &tables)
+        for place in needs.purchases.indices {
+            let need = needs.purchases[place]
+            needs.purchases[place].transaction = books.catalog(of: need.app).typed(need.transaction)
+        }
         return owners
     }
 

@@ -39,6 +39,8 @@ enum DatabaseRights {
         verification.facts              read insert                                          sealed
         verification.headers            read insert                                          sealed
         verification.quarantine         read insert delete
+        verification.receipt_purchases  read insert                                          sealed
+        verification.receipts           read insert                                          sealed except(submitter)
         verification.schema_migrations  read
         verification.unannounced        read insert delete
         """

@@ -16,7 +16,7 @@ extension AuditCheck {
             t.signed_date, coalesce(r.revoked_share::text, 'nothing')) AS problem
         FROM granting.transactions t
         LEFT JOIN granting.refund_statements r ON r.environment = t.environment AND r.transaction_id = t.transaction_id
-            AND r.signed_date = t.signed_date AND r.payload_hash = t.payload_hash
+            AND r.signed_date = t.signed_date AND (r.payload_hash = t.payload_hash OR r.payload_hash LIKE 'receipt:%')
         WHERE t.revoked_share > 0 AND r.revoked_share IS DISTINCT FROM t.revoked_share
             AND \(scope.purchases("t.environment", "t.transaction_id"))
         """

@@ -100,6 +100,13 @@ extension AuditCheck {
         SELECT f.key, f.cause, 'passed on without evidence' FROM verification.facts f
         WHERE f.type = 'purchase.verified' AND \(scope.facts("f.sequence", in: "verification")) AND NOT EXISTS (
             SELECT FROM verification.evidence e WHERE e.environment || '/' || e.transaction_id = f.key)
+            AND NOT EXISTS (SELECT FROM verification.receipt_purchases p
+                WHERE p.environment || '/' || p.transaction_id = f.key)
+        UNION ALL
+        SELECT encode(r.content_hash, 'hex'), r.message, 'a receipt that was not passed on' FROM verification.receipts r
+        WHERE \(scope.new("r.verified_at")) AND NOT EXISTS (SELECT FROM verification.facts f
+            WHERE \(scope.facts("f.sequence", in: "verification")) AND f.cause = r.message
+                AND f.type = 'purchase.verified')
         """
     }
 

@@ -26,8 +26,20 @@ extension AuditCheck {
             AND NOT EXISTS (SELECT FROM intake.notifications n, \(toldStatement) AS told
                 WHERE n.environment = t.environment AND n.transaction_id = t.transaction_id AND n.app = t.app
                 AND encode(sha256(told.payload), 'hex') = t.payload_hash)
+            AND NOT EXISTS (\(receiptOfStatement))
         """
     }
+
+    /// The receipt that the statement of `t` is, or whose revocation a signed transaction has taken over.
+    private static let receiptOfStatement = """
+        SELECT FROM verification.receipt_purchases p JOIN verification.receipts r ON r.content_hash = p.content_hash
+        WHERE p.environment = t.environment AND p.transaction_id = t.transaction_id AND r.app = t.app
+            AND r.creation_date = t.signed_date
+            AND (t.payload_hash = 'receipt:' || encode(r.content_hash, 'hex') OR EXISTS (
+                SELECT FROM verification.evidence s
+                WHERE s.environment = t.environment AND s.transaction_id = t.transaction_id
+                    AND encode(s.payload_hash, 'hex') = t.payload_hash))
+        """
 
     /// The signed bytes of the transaction inside a notification `n`: the middle of its JWS, base64url (RFC 7515 §2).
     private static let toldStatement = """
