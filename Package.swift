@@ -92,7 +92,10 @@ let package = Package(
         // What every service that verifies has in common.
         shared(
             "Trust",
-            ["Service", "Apps", "AppStore", "LegacyReceipts", "Crypto", "Messages", "Postgres", "Observability"]),
+            [
+                "Service", "Apps", "AppStore", "LegacyReceipts", "JOSE", "Crypto", "Messages", "Pipeline", "Postgres",
+                "Observability",
+            ]),
         shared("AppStoreServerAPI", ["HTTPClient", "JOSE", "Crypto", "JSON", "Runtime"]),
         shared("AppStoreSimulation", ["AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime"]),
 
@@ -105,8 +108,8 @@ let package = Package(
         service(
             "Verification",
             [
-                "Service", "Trust", "AppStore", "LegacyReceipts", "Crypto", "Messages", "Pipeline", "Postgres",
-                "Observability",
+                "Service", "Trust", "AppStore", "LegacyReceipts", "JOSE", "JSON", "Crypto", "HTTPClient", "Messages",
+                "Pipeline", "AMQP", "Postgres", "Observability",
             ],
             resources: [.embedInCode("Migrations")]),
         service(
@@ -216,8 +219,7 @@ let package = Package(
             "Verification",
             [
                 "Verification", "Trust", "AppStore", "LegacyReceipts", "AppStoreSimulation", "Apps", "Messages",
-                "Pipeline", "Postgres",
-                "JSON",
+                "Pipeline", "Postgres", "HTTPServer", "HTTPClient", "JOSE", "JSON",
                 "Crypto", "Observability", "Runtime", "TestSupport", "AMQP", "Service",
             ]),
         tests(
@@ -235,7 +237,7 @@ let package = Package(
         tests(
             "Control",
             [
-                "Control", "Granting", "Verification", "NotificationIntake", "AppStore", "LegacyReceipts",
+                "Control", "Granting", "Verification", "NotificationIntake", "Trust", "AppStore", "LegacyReceipts",
                 "AppStoreSimulation", "Apps",
                 "JOSE", "JSON",
                 "Crypto", "Messages", "Pipeline", "Postgres", "AMQP", "Service", "Runtime", "Observability",

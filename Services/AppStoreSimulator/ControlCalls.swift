@@ -8,7 +8,7 @@ struct ControlCalls: Sendable {
     enum Call: Sendable {
         case purchase, approval, unfinished, finish, transaction, consumption
         case refund, decline, requestConsumption, revoke
-        case subscribe, changeSubscription, subscription
+        case subscribe, changeSubscription, subscription, extendRenewals
         case notify, notifications, app
     }
 
@@ -19,6 +19,7 @@ struct ControlCalls: Sendable {
         ("GET", "transactions/{id}/consumption", .consumption), ("POST", "refunds", .refund),
         ("POST", "refund-declines", .decline), ("POST", "consumption-requests", .requestConsumption),
         ("POST", "family-revocations", .revoke), ("POST", "subscriptions", .subscribe),
+        ("POST", "renewal-extensions", .extendRenewals),
         ("POST", "subscriptions/{id}", .changeSubscription), ("GET", "subscriptions/{id}", .subscription),
         ("POST", "notifications", .notify), ("GET", "notifications", .notifications), ("PUT", "apps/{id}", .app),
     ]
@@ -62,6 +63,9 @@ struct ControlCalls: Sendable {
                 let told = try store.consumption(of: id, environment: environment)
                 return ["consumption": .array(told.map { .object($0) })]
             }
+        case .extendRenewals:
+            let extended = try RenewalExtension(try Self.body(request))
+            return { try $0.extendRenewals(extended) }
         case .finish, .refund, .decline, .requestConsumption, .revoke: return try Self.event(call, request)
         case .subscribe, .changeSubscription, .subscription: return try Self.subscription(call, request, id)
         case .notify, .notifications, .app: return try notification(call, request, id)

@@ -22,7 +22,7 @@ struct RunningSimulator: Sendable {
     static func start(_ settings: SimulatorSettings, logger: Logger) throws -> RunningSimulator {
         let state = settings.state
         // Opened once here, so that a folder that cannot be used ends the start instead of being retried for ever.
-        let store = try SimulatedStore.open(in: state)
+        let store = try SimulatedStore.open(in: state, ocspAddress: settings.ocspAddress)
         try RootFile.write(store.signer.authority.root.pemRepresentation, to: settings.rootFile)
         let apps = try SimulatedApps(in: state)
         if let file = settings.appsFile {
@@ -49,7 +49,9 @@ struct RunningSimulator: Sendable {
         configuration.port = settings.port
         // Load generators come from one address.
         configuration.maximumConnectionsPerAddress = 0
-        let surface = SimulatorSurface(worker: worker, apps: apps, outbox: outbox, logger: logger)
+        let surface = SimulatorSurface(
+            worker: worker, apps: apps, outbox: outbox, responder: try SimulatedResponder(store.signer.authority),
+            logger: logger)
         let server = try HTTPServer.start(configuration, bodyLimit: { _, _ in SimulatorSurface.longestBody }) {
             await surface.answer($0)
         }

@@ -23,6 +23,8 @@ struct SimulatorSettings: Equatable {
     let retryFactor: Int64
     /// How many times faster than real ones the periods of subscriptions pass.
     let acceleration: Int64
+    /// Where the certificates say that one can ask whether they are revoked; nil: nowhere.
+    let ocspAddress: String?
     /// Notifications posted at the same time.
     let senders: Int
     /// How long one post may take, in seconds.
@@ -42,6 +44,10 @@ struct SimulatorSettings: Equatable {
             "how many times faster than Apple notifications are sent again; default 3600: hours are seconds"
         ),
         ("RENEWAL_FACTOR", "how many times faster than real ones the periods of subscriptions pass; default 1"),
+        (
+            "OCSP_ADDRESS",
+            "the URL of its /ocsp as the certificates shall name it; default none; another one makes new certificates"
+        ),
         ("SENDERS", "notifications posted at the same time; default 1: in order, 64 at most"),
         ("SEND_TIMEOUT", "seconds one post may take; default 30, as Apple's"),
         ("LOG_LEVEL", "debug, info, warning or error; default info"),
@@ -73,6 +79,7 @@ struct SimulatorSettings: Equatable {
         if state.isEmpty { problems.append("\(Self.prefix)STATE must be set: the folder of keys and purchases.") }
         rootFile = value("ROOT_FILE") ?? state + "/root.pem"
         appsFile = value("APPS_FILE")
+        ocspAddress = value("OCSP_ADDRESS")
         // A factor of a hundred million makes 72 hours 3 ms.
         retryFactor = number("RETRY_FACTOR", 3_600, 1...100_000_000)
         acceleration = number("RENEWAL_FACTOR", 1, 1...100_000_000)

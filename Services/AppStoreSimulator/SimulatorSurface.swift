@@ -1,4 +1,5 @@
 import AppStoreSimulation
+import Dispatch
 import HTTPServer
 import JSON
 import Observability
@@ -16,19 +17,23 @@ struct SimulatorSurface: Sendable {
     private let logger: Logger
     private let router: Router<Endpoint>
     private let control: ControlCalls
+    private let responder: SimulatedResponder
 
     private enum Endpoint: Sendable {
         case control(ControlCalls.Call)
         case serverAPIFault
+        case revocation
+        case revocationControl
         case live
         case ready
     }
 
     init(
         worker: Worker<StoreWorker.Request, JSONObject>, apps: SimulatedApps, outbox: NotificationOutbox,
-        logger: Logger
+        responder: SimulatedResponder, logger: Logger
     ) {
         self.worker = worker
+        self.responder = responder
         self.logger = logger
         faults = ServerAPIFaults()
         serverAPI = ServerAPISurface(worker: worker, apps: apps, faults: faults, logger: logger)
@@ -36,6 +41,8 @@ struct SimulatorSurface: Sendable {
         var router = Router<Endpoint>()
         for (method, path, call) in ControlCalls.routes { router.add(method, "/simulator/" + path, .control(call)) }
         router.add("POST", "/simulator/server-api/faults", .serverAPIFault)
+        router.add("POST", "/ocsp", .revocation)
+        router.add("POST", "/simulator/ocsp", .revocationControl)
         router.add("GET", "/livez", .live)
         router.add("GET", "/readyz", .ready)
         self.router = router
@@ -57,8 +64,30 @@ struct SimulatorSurface: Sendable {
             return worker.isOpen ? .text(200, "ok\n") : .text(503, "the store is not open yet\n")
         case .found(.serverAPIFault, _):
             return await answer(request) { try faults.plan(try JSONReader.parseObject(request.body)) }
+        case .found(.revocationControl, _):
+            return await answer(request) {
+                try responder.set(try JSONReader.parseObject(request.body), now: WallClock.milliseconds() / 1_000)
+            }
+        case .found(.revocation, _): return await answerAboutRevocation(request)
         case .found(.control(let call), let parameters):
             return await answer(request) { try await worker.submit(try control.request(call, request, parameters)) }
+        }
+    }
+
+    /// RFC 6960 §A.1: the question is the body of a POST.
+    private func answerAboutRevocation(_ request: HTTPRequest) async -> HTTPResponse {
+        switch responder.answer(request.body, now: WallClock.milliseconds() / 1_000) {
+        case .unreachable:
+            return HTTPResponse(status: 503, closesConnection: true)
+        case .answer(let answer, let milliseconds):
+            if milliseconds > 0 {
+                await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+                    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(milliseconds))) {
+                        continuation.resume()
+                    }
+                }
+            }
+            return HTTPResponse(status: 200, headers: [("Content-Type", "application/ocsp-response")], body: answer)
         }
     }
 

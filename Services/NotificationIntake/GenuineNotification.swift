@@ -16,6 +16,15 @@ struct GenuineNotification {
     let told: NotificationVerified
     /// Who signed.
     let signer: SignerInfo
+    /// All who signed anything in it, and when.
+    let signatures: [Signature]
+
+    /// A signature in it, outside or inside.
+    struct Signature {
+        let chain: SignerChain
+        /// ms since 1970.
+        let date: Int64?
+    }
 
     /// Whether this version knows the kind.
     var isKnown: Bool { told.messageType != .notificationUnrecognised }
@@ -40,6 +49,13 @@ struct GenuineNotification {
         uuid = outer.payload.notificationUUID.bytes
         evidence = outer.evidence
         signer = outer.signer
+        signatures =
+            [Signature(chain: outer.signer.chain, date: outer.signedDate)]
+            + [
+                verified.transaction.map { ($0.signer, $0.signedDate) },
+                verified.renewalInfo.map { ($0.signer, $0.signedDate) },
+                verified.appTransaction.map { ($0.signer, $0.signedDate) },
+            ].compactMap { $0.map { Signature(chain: $0.0.chain, date: $0.1) } }
         var told = NotificationVerified(
             app: app, environment: environment, notificationUUID: "\(outer.payload.notificationUUID)",
             notificationType: outer.payload.notificationType,

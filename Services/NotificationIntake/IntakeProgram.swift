@@ -14,12 +14,15 @@ enum IntakeProgram: ServiceProgram {
         let trust: TrustFiles
         /// Lanes on `intake.notifications`.
         let lanes: Int
+        /// What revoked certificates mean.
+        let revocation: RevocationPolicy
     }
 
     static var migrations: [Migration] {
         Migration.embedded([
             ("V001_notifications.sql", PackageResources.V001_notifications_sql),
             ("V002_append_only.sql", PackageResources.V002_append_only_sql),
+            ("V003_chains.sql", PackageResources.V003_chains_sql),
         ])
     }
 
@@ -27,7 +30,8 @@ enum IntakeProgram: ServiceProgram {
         Settings(
             trust: TrustFiles(&reader),
             lanes: reader.integer(
-                "LANES", default: 1, in: 1...16, meaning: "threads that verify; each has its own connections"))
+                "LANES", default: 1, in: 1...16, meaning: "threads that verify; each has its own connections"),
+            revocation: RevocationPolicy(&reader))
     }
 
     static func check(_ settings: Settings, _ common: CommonSettings) -> [CheckResult] { settings.trust.check() }
@@ -39,11 +43,14 @@ enum IntakeProgram: ServiceProgram {
         let trust = try settings.trust.load(context.logger)
         let metrics = IntakeMetrics(context.metrics)
         return lanes(Topology.intakeNotifications, settings.lanes, context) {
-            StoreNotifications(verifier: try trust.verifier(), instruments: metrics, logger: context.logger)
+            StoreNotifications(
+                verifier: try trust.verifier(), instruments: metrics, logger: context.logger,
+                chains: ChainWatch(settings.revocation, service: name, metrics: context.metrics))
         }
             + lanes(Topology.intakeCommands, 1, context) {
                 RedriveNotifications(verifier: try trust.verifier(), instruments: metrics, logger: context.logger)
             }
+            + lanes(Topology.intakeRevocations, 1, context) { RecordChains(logger: context.logger) }
     }
 
     private static func lanes(

@@ -34,7 +34,7 @@ extension VerificationFailure {
         // What is inside is looked at once the outside holds.
         if inside != nil { return true }
         return switch reason {
-        case .appMismatch, .appUnidentified, .environmentMismatch, .payloadType, .payloadField: true
+        case .appMismatch, .appUnidentified, .environmentMismatch, .payloadType, .payloadField, .revoked: true
         default: false
         }
     }

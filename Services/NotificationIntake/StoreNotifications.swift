@@ -15,6 +15,7 @@ import Trust
 struct StoreNotifications: Handler {
     private var verifier: SignedDataVerifier
     private var store: NotificationStore
+    private var chains: ChainWatch
     private let instruments: IntakeMetrics
     private let logger: Logger
     private let now: @Sendable () -> Int64
@@ -22,12 +23,13 @@ struct StoreNotifications: Handler {
     private let refusals = LineBudget()
 
     init(
-        verifier: SignedDataVerifier, instruments: IntakeMetrics, logger: Logger,
+        verifier: SignedDataVerifier, instruments: IntakeMetrics, logger: Logger, chains: ChainWatch,
         store: NotificationStore = NotificationStore(),
         now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
     ) {
         self.verifier = verifier
         self.store = store
+        self.chains = chains
         self.logger = logger
         self.now = now
         self.instruments = instruments
@@ -45,28 +47,45 @@ struct StoreNotifications: Handler {
 
     mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
         let time = now()
+        let bodies = batch.map { $0.read(NotificationReceived.self) }
         var verdicts: [Verdict] = []
+        for (received, incoming) in zip(bodies, batch) {
+            verdicts.append(received.map { judge($0, incoming.header, time) } ?? .unreadable)
+        }
+        let requests = try chains.look(at: sightings(verdicts, batch), now: time, in: &transaction)
         var arrivals: [NotificationStore.Arrival] = []
         var refusals: [NotificationStore.Refusal] = []
-        for incoming in batch {
-            guard let received = incoming.read(NotificationReceived.self) else {
-                verdicts.append(.unreadable)
-                continue
-            }
-            let verdict = judge(received, incoming.header, time)
-            verdicts.append(verdict)
-            switch verdict {
-            case .genuine(let notification):
+        for (index, (received, incoming)) in zip(bodies, batch).enumerated() {
+            verdicts[index] = considered(verdicts[index], time)
+            switch (verdicts[index], received) {
+            case (.genuine(let notification), _):
                 arrivals.append(NotificationStore.Arrival(notification: notification, message: incoming.header))
-            case .refused(let failure):
+            case (.refused(let failure), let received?):
                 refusals.append(.init(of: received, for: failure, message: incoming.header))
-            case .later, .unreadable: break
+            default: break
             }
         }
         let new = try store.save(arrivals, refusals, in: &transaction)
         return try zip(verdicts, batch).map { verdict, incoming in
             try outcome(of: verdict, incoming.header, isNew: new.contains(incoming.header.id), time)
+                .telling(requests[incoming.header.id] ?? [])
         }
+    }
+
+    private func sightings(_ verdicts: [Verdict], _ batch: [Incoming]) -> [ChainWatch.Sighting] {
+        zip(verdicts, batch).flatMap { verdict, incoming -> [ChainWatch.Sighting] in
+            guard case .genuine(let notification) = verdict else { return [] }
+            return notification.signatures.map { ChainWatch.Sighting($0.chain, incoming.header) }
+        }
+    }
+
+    /// The same with what is known about the certificates that signed, outside and inside.
+    private func considered(_ verdict: Verdict, _ time: Int64) -> Verdict {
+        guard case .genuine(let notification) = verdict else { return verdict }
+        let found = notification.signatures.map { chains.verdict(on: $0.chain, signedDate: $0.date, now: time) }
+        if found.contains(.revoked) { return .refused(.certificateRevoked) }
+        if found.contains(.waits) { return .later(reason: VerificationFailure.revocationUnknown.reason.rawValue) }
+        return verdict
     }
 
     private mutating func judge(_ received: NotificationReceived, _ header: MessageHeader, _ time: Int64) -> Verdict {
@@ -106,7 +125,7 @@ struct StoreNotifications: Handler {
         case .later(let reason):
             instruments.postponed.increment()
             logger.error(
-                "a notification cannot be judged now; is this machine's clock right?",
+                "a notification cannot be judged now; is this machine's clock right, do Apple's responders answer?",
                 ["correlation.id": .string(header.correlationID), "reason": .string(reason)])
             return .retry(
                 after: RetryPolicy.delay(attempt: header.attempt), reason: reason, isOutage: true, reply: nil)

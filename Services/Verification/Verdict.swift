@@ -67,4 +67,14 @@ enum Verdict {
             return .refused(.appleTransactionVerifyFailed, reason: failure.reason.rawValue, .forgedEvidence)
         }
     }
+
+    /// The same with what is known about the certificates that signed: only what is genuine can become worse.
+    func considering(_ chains: ChainWatch, now: Int64) -> Verdict {
+        guard case .genuine(let verified, _) = self else { return self }
+        return switch chains.verdict(on: verified.signer.chain, signedDate: verified.signedDate, now: now) {
+        case .accepted: self
+        case .revoked: Self.refusal(.certificateRevoked)
+        case .waits: Self.refusal(.revocationUnknown)
+        }
+    }
 }

@@ -1,4 +1,6 @@
+import AMQP
 import Messages
+import Observability
 import Pipeline
 import Service
 import Trust
@@ -13,6 +15,10 @@ enum VerificationProgram: ServiceProgram {
         let trust: TrustFiles
         /// Lanes on `verification.purchases`.
         let lanes: Int
+        /// What revoked certificates mean.
+        let revocation: RevocationPolicy
+        /// Whom it asks about them.
+        let responders: ResponderSettings
     }
 
     static var migrations: [Migration] {
@@ -20,6 +26,7 @@ enum VerificationProgram: ServiceProgram {
             ("V001_evidence.sql", PackageResources.V001_evidence_sql),
             ("V002_append_only.sql", PackageResources.V002_append_only_sql),
             ("V003_receipts.sql", PackageResources.V003_receipts_sql),
+            ("V004_chains.sql", PackageResources.V004_chains_sql),
         ])
     }
 
@@ -27,7 +34,8 @@ enum VerificationProgram: ServiceProgram {
         Settings(
             trust: TrustFiles(&reader),
             lanes: reader.integer(
-                "LANES", default: 1, in: 1...16, meaning: "threads that verify; each has its own connections"))
+                "LANES", default: 1, in: 1...16, meaning: "threads that verify; each has its own connections"),
+            revocation: RevocationPolicy(&reader), responders: ResponderSettings(&reader))
     }
 
     static func check(_ settings: Settings, _ common: CommonSettings) -> [CheckResult] {
@@ -39,15 +47,36 @@ enum VerificationProgram: ServiceProgram {
         guard let broker = context.common.broker, let database = context.common.database else { return [] }
         let trust = try settings.trust.load(context.logger)
         let configuration = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
-        return (0..<settings.lanes).map { _ in
+        let verifying = (0..<settings.lanes).map { _ in
             let lane = Lane.start(
                 configuration, stop: context.stop, logger: context.logger, metrics: context.metrics
             ) {
                 VerifyPurchases(
                     verifier: try trust.verifier(), receipts: try trust.receiptVerifier(), metrics: context.metrics,
-                    logger: context.logger)
+                    logger: context.logger, revocation: settings.revocation)
             }
             return LanePart(lane, name: queue.name)
         }
+        return verifying + [checking(settings, trust, context, broker, database)]
+    }
+
+    /// The lane that asks Apple's responders. One message at a time: an answer may take seconds, and heartbeats are kept
+    /// between messages only.
+    private static func checking(
+        _ settings: Settings, _ trust: TrustSettings, _ context: ServiceContext, _ broker: AMQPEndpoint,
+        _ database: Secret
+    ) -> LanePart {
+        let queue = Topology.verificationRevocations
+        var configuration = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
+        configuration.prefetch = 1
+        let asker = RevocationAsker(settings.responders)
+        let lane = Lane.start(
+            configuration, stop: context.stop, logger: context.logger, metrics: context.metrics
+        ) {
+            try CheckChains(
+                roots: trust.roots, asker: asker, policy: settings.revocation, metrics: context.metrics,
+                logger: context.logger)
+        }
+        return LanePart(lane, name: queue.name)
     }
 }

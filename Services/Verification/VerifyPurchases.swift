@@ -15,18 +15,21 @@ struct VerifyPurchases: Handler {
     private var verifier: SignedDataVerifier
     private let receipts: ReceiptVerifier
     private var store: EvidenceStore
+    private var chains: ChainWatch
     private let instruments: VerificationMetrics
     private let logger: Logger
     private let now: @Sendable () -> Int64
 
     init(
         verifier: SignedDataVerifier, receipts: ReceiptVerifier, metrics: Metrics, logger: Logger,
+        revocation: RevocationPolicy,
         store: EvidenceStore = EvidenceStore(),
         now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
     ) {
         self.verifier = verifier
         self.receipts = receipts
         self.store = store
+        chains = ChainWatch(revocation, service: VerificationProgram.name, metrics: metrics)
         self.logger = logger
         self.now = now
         instruments = VerificationMetrics(metrics)
@@ -34,17 +37,24 @@ struct VerifyPurchases: Handler {
 
     mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
         let time = now()
+        var verdicts: [(PurchaseSubmitted, Verdict)?] = []
+        for incoming in batch {
+            let submission = incoming.read(PurchaseSubmitted.self)?.storable
+            verdicts.append(submission.map { ($0, judge($0, time)) })
+        }
+        let requests = try chains.look(at: sightings(verdicts, batch), now: time, in: &transaction)
         var evidence: [Evidence] = []
         var receipts: [ReceiptEvidence] = []
         var refusals: [Refusal] = []
         var outcomes: [Outcome] = []
-        for incoming in batch {
-            guard let submission = incoming.read(PurchaseSubmitted.self)?.storable else {
+        for (judged, incoming) in zip(verdicts, batch) {
+            guard let (submission, alone) = judged else {
                 outcomes.append(.park(reason: Incoming.unreadable))
                 continue
             }
-            let verdict = judge(submission, time)
-            outcomes.append(try outcome(of: verdict, submission, incoming.header, time))
+            let verdict = alone.considering(chains, now: time)
+            let decided = try outcome(of: verdict, submission, incoming.header, time)
+            outcomes.append(decided.telling(requests[incoming.header.id] ?? []))
             record(verdict, submission, incoming.header, &evidence, &refusals)
             if case .receipt(let receipt, let transactions) = verdict {
                 receipts.append(
@@ -56,6 +66,16 @@ struct VerifyPurchases: Handler {
         ReceiptStore.save(receipts, in: &transaction)
         try store.save(evidence, refusals, in: &transaction)
         return outcomes
+    }
+
+    /// The chains that signed what is genuine, each with its message.
+    private func sightings(
+        _ verdicts: [(PurchaseSubmitted, Verdict)?], _ batch: [Incoming]
+    ) -> [ChainWatch.Sighting] {
+        zip(verdicts, batch).compactMap { judged, incoming in
+            guard case .genuine(let verified, _) = judged?.1 else { return nil }
+            return ChainWatch.Sighting(verified.signer.chain, incoming.header)
+        }
     }
 
     private mutating func judge(_ submission: PurchaseSubmitted, _ time: Int64) -> Verdict {
@@ -96,7 +116,7 @@ struct VerifyPurchases: Handler {
             instruments.postponed.increment()
             // Most often a wrong clock, here or at Apple: nobody's purchase is lost by that, but somebody must look.
             logger.error(
-                "a submission cannot be judged now; is this machine's clock right?",
+                "a submission cannot be judged now; is this machine's clock right, do Apple's responders answer?",
                 [
                     "correlation.id": .string(header.correlationID), "reason": .string(reason),
                 ])

@@ -92,7 +92,8 @@ public struct SignedDataVerifier {
             }
         }
         let (leaf, intermediate) = try chains.certificates(x5c: Self.x5c(of: jws), known: self.intermediate)
-        let stranger = try Self.signer(of: jws, leaf: leaf, key: chains.key(of: leaf))
+        let stranger = try Self.signer(
+            of: jws, SignerChain(leaf: leaf, intermediate: intermediate), key: chains.key(of: leaf))
         let result = try authenticate(jws, signer: stranger, as: expected, now: now) {
             (time) throws(VerificationFailure) in
             stranger.validity = try chains.verify(leaf: leaf, intermediate: intermediate, at: time).validity
@@ -104,10 +105,10 @@ public struct SignedDataVerifier {
     }
 
     private static func signer(
-        of jws: CompactJWS, leaf: Certificate, key: P256.PublicKey
+        of jws: CompactJWS, _ chain: SignerChain, key: P256.PublicKey
     ) throws(VerificationFailure) -> VerifiedSigner {
         do {
-            return try VerifiedSigner(headerSegment: Array(jws.headerSegment), key: key, leaf: leaf)
+            return try VerifiedSigner(headerSegment: Array(jws.headerSegment), key: key, chain: chain)
         } catch {
             throw VerificationFailure(.unavailable, .signature, "\(error)")
         }
@@ -179,7 +180,8 @@ public struct SignedDataVerifier {
             headerSegment: signer.headerSegment, payload: payload, signature: signature,
             payloadSHA256: SHA256.hash(payload))
         let info = SignerInfo(
-            subject: signer.leaf.subject, serialNumber: signer.leaf.serialNumber, validUntil: signer.validity.notAfter)
+            subject: signer.leaf.subject, serialNumber: signer.leaf.serialNumber, validUntil: signer.validity.notAfter,
+            chain: signer.chain)
         return Authenticated(kind: kind, object: object, evidence: evidence, signedDate: signedDate, signer: info)
     }
 

@@ -136,6 +136,14 @@ extension VerificationFailure {
     /// For callers that demand an app of a transaction that names none.
     public static let bundleIDMissing = VerificationFailure(.appUnidentified, .app, "bundleId is missing")
 
+    /// For callers that know more about the certificates than the data tells: one of them is revoked.
+    public static let certificateRevoked = VerificationFailure(
+        .revoked, .chain, "Apple has revoked the certificate, or one above it")
+
+    /// For callers that accept nothing before they know that the certificates are not revoked.
+    public static let revocationUnknown = VerificationFailure(
+        .revocationUnavailable, .chain, "whether the certificates are revoked is not known yet")
+
     /// For callers that could not even make a verifier.
     public static func unusable(_ error: CryptoError) -> VerificationFailure {
         VerificationFailure(.unavailable, .chain, "\(error)")

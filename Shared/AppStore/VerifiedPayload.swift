@@ -39,11 +39,14 @@ public struct SignerInfo: Sendable, Equatable {
     public let serialNumber: String
     /// Seconds since 1970 until which leaf, intermediate and root are all valid.
     public let validUntil: Int64
+    /// Its certificates.
+    public let chain: SignerChain
 
-    package init(subject: String, serialNumber: String, validUntil: Int64) {
+    package init(subject: String, serialNumber: String, validUntil: Int64, chain: SignerChain) {
         self.subject = subject
         self.serialNumber = serialNumber
         self.validUntil = validUntil
+        self.chain = chain
     }
 }
 

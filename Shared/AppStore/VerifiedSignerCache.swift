@@ -7,17 +7,19 @@ final class VerifiedSigner {
     /// The header text that names this signer, byte for byte.
     let headerSegment: [UInt8]
     /// The leaf, for reports and metrics.
-    let leaf: Certificate
+    var leaf: Certificate { chain.leaf }
+    /// Leaf and intermediate.
+    let chain: SignerChain
     /// The time in which leaf, intermediate and root are all valid; the leaf's own until the chain was verified.
     var validity: Certificate.Validity
     private let verifier: P256.SignatureVerifier
     /// The header's hash, to go on from: hashing 4 KB again would be half of what is not the signature itself.
     private let hashedHeader: SHA256Prefix
 
-    init(headerSegment: [UInt8], key: P256.PublicKey, leaf: Certificate) throws(CryptoError) {
+    init(headerSegment: [UInt8], key: P256.PublicKey, chain: SignerChain) throws(CryptoError) {
         self.headerSegment = headerSegment
-        self.leaf = leaf
-        validity = leaf.validity
+        self.chain = chain
+        validity = chain.leaf.validity
         verifier = try P256.SignatureVerifier(key)
         hashedHeader = try SHA256Prefix(headerSegment)
     }

@@ -58,6 +58,7 @@ extension SimulatedAuthority {
             try TextFile.write(unmarkedKey, to: "\(directory)/\(Self.unmarkedKeyFile)", mode: 0o600)
             try TextFile.write(certificate, to: "\(directory)/\(Self.unmarkedFile)", mode: 0o644)
         }
+        try saveResponders(in: directory)
         let chain = [root, intermediate, leaf].map(\.pemRepresentation).joined()
         // The key first: a certificate file without a key would be taken for complete.
         try TextFile.write(key, to: "\(directory)/\(Self.keyFile)", mode: 0o600)
@@ -93,6 +94,7 @@ extension SimulatedAuthority {
                     root: authority.root, intermediate: authority.intermediate, leaf: leaf,
                     key: try RSA.PrivateKey(pem: key))
             }
+            authority.responders = loadResponders(from: directory)
             return authority
         } catch {
             throw .content(path: chainPath, error)
@@ -100,11 +102,20 @@ extension SimulatedAuthority {
     }
 
     /// Reads the authority of a folder, or makes one and saves it: the same every time after the first.
-    public static func loadOrGenerate(in directory: String) throws(AuthorityFileError) -> SimulatedAuthority {
-        if TextFile.exists("\(directory)/\(certificatesFile)") { return try load(from: directory) }
+    ///
+    /// - Parameter ocspAddress: what the certificates shall say about where to ask; if those of the folder say something
+    ///   else, new ones are made. Nil takes whatever is there.
+    public static func loadOrGenerate(
+        in directory: String, ocspAddress: String? = nil
+    ) throws(AuthorityFileError) -> SimulatedAuthority {
+        if TextFile.exists("\(directory)/\(certificatesFile)") {
+            let authority = try load(from: directory)
+            let isWanted = ocspAddress.map { authority.leaf.ocspAddresses == [$0] && authority.responders != nil }
+            if isWanted ?? true { return authority }
+        }
         let authority: SimulatedAuthority
         do {
-            authority = try generate(withReceipts: true)
+            authority = try generate(withReceipts: true, ocspAddress: ocspAddress)
         } catch {
             throw .content(path: directory, error)
         }

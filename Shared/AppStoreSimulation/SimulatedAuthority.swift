@@ -29,6 +29,8 @@ public struct SimulatedAuthority: Sendable {
     public var unmarked: UnmarkedLeaf?
     /// Signs receipts under the same root; nil where nobody made one.
     public var receipts: ReceiptAuthority?
+    /// Those who answer whether its certificates are revoked; nil where the certificates name nobody.
+    public var responders: Responders?
 
     /// A leaf without Apple's marker extension: what any other customer of the authority could have.
     public struct UnmarkedLeaf: Sendable {
@@ -54,9 +56,11 @@ public struct SimulatedAuthority: Sendable {
 
     /// Makes new keys and certificates. `change` may spoil each certificate before it is signed.
     ///
-    /// - Parameter withReceipts: whether a signer of receipts is made too; its RSA key takes a tenth of a second.
+    /// - Parameters:
+    ///   - withReceipts: whether a signer of receipts is made too; its RSA key takes a tenth of a second.
+    ///   - ocspAddress: where leaf and intermediate say that one can ask whether they are revoked.
     public static func generate(
-        validity: Certificate.Validity = defaultValidity, withReceipts: Bool = false,
+        validity: Certificate.Validity = defaultValidity, withReceipts: Bool = false, ocspAddress: String? = nil,
         change: (Storey, inout CertificateBuilder) -> Void = { _, _ in }
     ) throws(CryptoError) -> SimulatedAuthority {
         let rootKey = try P384.PrivateKey.generate()
@@ -70,10 +74,12 @@ public struct SimulatedAuthority: Sendable {
         let rootCertificate = try builder.signed(by: .p384(rootKey))
 
         builder = try template(.intermediate, key: intermediate, issuer: root, validity)
+        if let ocspAddress { builder.extensions.append(.ocspAddress(ocspAddress)) }
         change(.intermediate, &builder)
         let intermediateCertificate = try builder.signed(by: .p384(rootKey), issuer: rootCertificate)
 
         builder = try template(.leaf, key: .p256(leafKey.publicKey()), issuer: intermediate, validity)
+        if let ocspAddress { builder.extensions.append(.ocspAddress(ocspAddress)) }
         change(.leaf, &builder)
         let leafCertificate = try builder.signed(by: .p384(intermediateKey), issuer: intermediateCertificate)
         var authority = SimulatedAuthority(
@@ -92,6 +98,10 @@ public struct SimulatedAuthority: Sendable {
                 root: rootCertificate, intermediate: intermediateCertificate,
                 leaf: try builder.signed(by: .p384(intermediateKey), issuer: intermediateCertificate), key: key)
         }
+        guard ocspAddress != nil else { return authority }
+        authority.responders = Responders(
+            leaf: try .certified(by: intermediateKey, of: intermediateCertificate, validity: validity),
+            intermediate: try .certified(by: rootKey, of: rootCertificate, validity: validity))
         return authority
     }
 

@@ -26,3 +26,12 @@ static inline CURLcode purser_curl_set_data(CURL *handle, CURLoption function, p
 static inline CURLcode purser_curl_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }
+
+static inline CURLcode purser_curl_set_opensocket(CURL *handle, curl_opensocket_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+
+/// The address inside; libcurl keeps room behind it for those of every family.
+static inline const struct sockaddr *purser_curl_peer(const struct curl_sockaddr *address) {
+    return &address->addr;
+}

@@ -9,5 +9,6 @@
 #include <openssl/rand.h>
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
+#include <openssl/ocsp.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>

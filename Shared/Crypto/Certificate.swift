@@ -180,7 +180,7 @@ extension Certificate {
 }
 
 /// Seconds since 1970 of a certificate time.
-private func seconds(of time: UnsafePointer<ASN1_TIME>?) throws(CryptoError) -> Int64 {
+func seconds(of time: UnsafePointer<ASN1_TIME>?) throws(CryptoError) -> Int64 {
     guard let epoch = ASN1_TIME_set(nil, 0) else { throw OpenSSLErrorQueue.failure("time") }
     defer { ASN1_TIME_free(epoch) }
     var days: Int32 = 0

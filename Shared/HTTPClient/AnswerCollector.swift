@@ -1,8 +1,13 @@
+import CCurl
+import Glibc
+
 /// Receives an answer piece by piece from libcurl, on the thread that performs the request.
 final class AnswerCollector {
     private(set) var headers: [(name: String, value: String)] = []
     private(set) var body: [UInt8] = []
     private(set) var isTooLarge = false
+    /// Whether a connection to an address within this machine or its networks was refused.
+    private(set) var hasRefusedPeer = false
     private let limit: Int
     private var headerBytes = 0
 
@@ -57,6 +62,16 @@ final class AnswerCollector {
             headers.append((Self.trimmed(line[..<colon]), Self.trimmed(line[line.index(after: colon)...])))
         }
         return true
+    }
+
+    /// Opens a socket to a public address only; called for each address of a name, before anything is sent.
+    static let openSocket: curl_opensocket_callback = { context, _, peer in
+        guard let context, let peer, let address = purser_curl_peer(peer) else { return -1 }
+        guard !PeerAddress.isPrivate(address) else {
+            Unmanaged<AnswerCollector>.fromOpaque(context).takeUnretainedValue().hasRefusedPeer = true
+            return -1
+        }
+        return socket(peer.pointee.family, peer.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), peer.pointee.protocol)
     }
 
     private static func trimmed(_ text: Substring) -> String {

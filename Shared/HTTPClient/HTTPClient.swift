@@ -17,6 +17,9 @@ public struct HTTPClient: ~Copyable {
         public var authoritiesFile: String?
         /// A proxy's URL. The environment's proxy variables are ignored on purpose: who sees Apple's answers is a setting.
         public var proxy: String?
+        /// Whether addresses within this machine and its networks may be reached. False where a stranger has a say in the
+        /// URL: then every address a name resolves to is looked at before anything is sent there.
+        public var allowsPrivateAddresses = true
 
         /// The defaults.
         public init() {}
@@ -62,6 +65,7 @@ public struct HTTPClient: ~Copyable {
                 return curl_easy_perform(handle)
             }
         }
+        if answer.hasRefusedPeer { throw .privateAddress }
         if answer.isTooLarge { throw .responseTooLarge(limit: configuration.maximumResponseBytes) }
         guard code == CURLE_OK else { throw Self.error(code) }
         var status = 0
@@ -110,6 +114,11 @@ public struct HTTPClient: ~Copyable {
         purser_curl_set_pointer(handle, CURLOPT_WRITEDATA, context)
         purser_curl_set_data(handle, CURLOPT_HEADERFUNCTION, AnswerCollector.takeHeader)
         purser_curl_set_pointer(handle, CURLOPT_HEADERDATA, context)
+        guard !configuration.allowsPrivateAddresses else { return }
+        // A connection of before was opened for another question; this one's peer is looked at.
+        set(CURLOPT_FRESH_CONNECT, 1)
+        purser_curl_set_opensocket(handle, AnswerCollector.openSocket)
+        purser_curl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, context)
     }
 
     private func set(_ option: CURLoption, _ value: Int) {

@@ -6,6 +6,8 @@ public enum HTTPClientError: Error, Sendable, Equatable, CustomStringConvertible
     case unavailable
     /// The host has no address.
     case cannotResolve
+    /// The name stands for an address within this machine or its networks, which the configuration refuses.
+    case privateAddress
     /// Nobody listens, or the connection was refused.
     case cannotConnect
     /// Not finished within the time given.
@@ -23,6 +25,7 @@ public enum HTTPClientError: Error, Sendable, Equatable, CustomStringConvertible
         case .invalidRequest: "http_client.invalid_request"
         case .unavailable: "http_client.unavailable"
         case .cannotResolve: "http_client.cannot_resolve"
+        case .privateAddress: "http_client.private_address"
         case .cannotConnect: "http_client.cannot_connect"
         case .timeout: "http_client.timeout"
         case .tlsFailed: "http_client.tls_failed"
@@ -35,7 +38,7 @@ public enum HTTPClientError: Error, Sendable, Equatable, CustomStringConvertible
     public var isRetryable: Bool {
         switch self {
         case .cannotResolve, .cannotConnect, .timeout, .transfer, .unavailable: true
-        case .invalidRequest, .tlsFailed, .responseTooLarge: false
+        case .invalidRequest, .tlsFailed, .responseTooLarge, .privateAddress: false
         }
     }
 

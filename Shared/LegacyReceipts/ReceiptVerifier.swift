@@ -64,7 +64,8 @@ public struct ReceiptVerifier: Sendable {
                 "made at \(UTCTime.text(receipt.creationDate / 1_000)), here it is \(UTCTime.text(now / 1_000))")
         }
         let signer = SignerInfo(
-            subject: leaf.subject, serialNumber: leaf.serialNumber, validUntil: chain.validity.notAfter)
+            subject: leaf.subject, serialNumber: leaf.serialNumber, validUntil: chain.validity.notAfter,
+            chain: SignerChain(leaf: leaf, intermediate: chain.certificates.dropFirst().first ?? leaf))
         return (receipt, signer, SHA256.hash(container.content))
     }
 

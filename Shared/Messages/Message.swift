@@ -97,6 +97,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let notificationRedriveRequested = MessageType(rawValue: "notification.redrive.requested")
     /// The answer to a re-drive of notifications.
     public static let notificationRedriveAnswered = MessageType(rawValue: "notification.redrive.answered")
+    /// A chain of certificates was seen: whether Apple has revoked it should be found out.
+    public static let chainCheckRequested = MessageType(rawValue: "chain.check.requested")
+    /// It was found out.
+    public static let chainChecked = MessageType(rawValue: "chain.checked")
     /// A lane parked the request: an operator has to look at it.
     public static let requestParked = MessageType(rawValue: "request.parked")
 }

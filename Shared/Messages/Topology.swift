@@ -76,6 +76,9 @@ public enum Topology {
     /// Purchases to verify.
     public static let verificationPurchases = Queue(
         name: "verification.purchases", durability: .work, types: [.purchaseSubmitted])
+    /// Chains of certificates to ask Apple's responders about.
+    public static let verificationRevocations = Queue(
+        name: "verification.revocations", durability: .work, types: [.chainCheckRequested])
     /// Verified purchases to grant.
     public static let grantingPurchases = Queue(
         name: "granting.purchases", durability: .work, types: [.purchaseVerified])
@@ -101,10 +104,15 @@ public enum Topology {
     public static let intakeCommands = Queue(
         name: "intake.commands", durability: .work, types: [.notificationRedriveRequested])
 
+    /// What Apple's responders have said.
+    public static let intakeRevocations = Queue(
+        name: "intake.revocations", durability: .work, types: [.chainChecked])
+
     /// All queues but the parking, retry and reply ones, which follow from these.
     public static let queues = [
-        verificationPurchases, grantingPurchases, grantingWallet, grantingCommands, grantingQueries,
-        grantingNotifications, intakeNotifications, intakeCommands,
+        verificationPurchases, verificationRevocations, grantingPurchases, grantingWallet, grantingCommands,
+        grantingQueries,
+        grantingNotifications, intakeNotifications, intakeCommands, intakeRevocations,
     ]
 
     /// The queues whose messages are retried, parked and replayed.

@@ -39,10 +39,10 @@ extension Topology {
             .purchaseSubmitted, .orderRequested, .spendRequested, .catalogRequested, .balanceRequested,
             .ledgerRequested, .transactionRequested, .entitlementsRequested, .notificationReceived,
         ], reads: [], asks: true, answers: false, operates: false)
-    /// Verification: the only one that can say `purchase.verified`.
+    /// Verification: the only one that can say `purchase.verified`, and what is revoked.
     public static let verificationAccess = Access(
-        user: "verification", says: [.purchaseVerified], reads: [verificationPurchases], asks: false, answers: true,
-        operates: false)
+        user: "verification", says: [.purchaseVerified, .chainCheckRequested, .chainChecked],
+        reads: [verificationPurchases, verificationRevocations], asks: false, answers: true, operates: false)
     /// Granting.
     public static let grantingAccess = Access(
         user: "granting", says: streamedFacts + [.purchaseRedriveRequested],
@@ -51,8 +51,8 @@ extension Topology {
         operates: false)
     /// Intake: the only one that can say what Apple has told.
     public static let intakeAccess = Access(
-        user: "intake", says: MessageType.notifications, reads: [intakeNotifications, intakeCommands], asks: false,
-        answers: true, operates: false)
+        user: "intake", says: MessageType.notifications + [.chainCheckRequested],
+        reads: [intakeNotifications, intakeCommands, intakeRevocations], asks: false, answers: true, operates: false)
     /// The operator's command line: requests only.
     public static let controlAccess = Access(
         user: "control",

@@ -20,9 +20,16 @@ struct LaneBatch {
         var facts: [Fact] = []
         var recalling: [MessageID] = []
         for (incoming, outcome) in zip(batch, outcomes) {
-            guard case .done(let new, _) = outcome else { continue }
-            facts += new
-            if new.isEmpty || incoming.isRedelivered { recalling.append(incoming.header.id) }
+            switch outcome {
+            case .done(let new, _):
+                facts += new
+                if new.isEmpty || incoming.isRedelivered { recalling.append(incoming.header.id) }
+            case .retry(_, _, _, _, let new):
+                facts += new
+                // It comes again anyway: what an earlier round told is not told with every one.
+                if incoming.isRedelivered { recalling.append(incoming.header.id) }
+            case .park: break
+            }
         }
         return (facts, recalling)
     }
@@ -64,7 +71,7 @@ extension LaneBatch.Entry {
     fileprivate func reply(service: String, now: Int64) -> OutgoingMessage? {
         let reply: Reply? =
             switch outcome {
-            case .done(_, let reply), .retry(_, _, _, let reply): reply
+            case .done(_, let reply), .retry(_, _, _, let reply, _): reply
             case .park(let reason): try? Reply(RequestParked(reason: reason))
             }
         return reply.flatMap { Envelope.reply($0, to: incoming.header, service: service, occurredAt: now) }

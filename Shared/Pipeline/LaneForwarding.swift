@@ -36,7 +36,7 @@ extension LaneSession {
             return nil
         case .park(let reason):
             return parking(delivery, reason: reason, attempt: attempt)
-        case .retry(let wish, let reason, let isOutage, _):
+        case .retry(let wish, let reason, let isOutage, _, _):
             guard let delay = RetryPolicy.next(wish, attempt: attempt, isOutage: isOutage) else {
                 return parking(delivery, reason: "retry.exhausted: \(reason)", attempt: attempt)
             }

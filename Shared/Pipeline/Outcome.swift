@@ -6,11 +6,23 @@ public enum Outcome: Sendable {
     /// publishes them after the commit, sends `reply` to whoever waits, and acknowledges the message.
     case done(facts: [Fact], reply: Reply?)
     /// Not now: the lane sends the message through the retry ladder and acknowledges it. After 12 attempts it is
-    /// parked, unless `isOutage`: then it stays on the one-hour step until the outage ends.
-    case retry(after: Topology.RetryDelay, reason: String, isOutage: Bool, reply: Reply?)
+    /// parked, unless `isOutage`: then it stays on the one-hour step until the outage ends. What became true all the
+    /// same is stored and told as with ``done(facts:reply:)``.
+    case retry(after: Topology.RetryDelay, reason: String, isOutage: Bool, reply: Reply?, facts: [Fact] = [])
     /// Never: the lane moves the message to the parking queue with the (stable, payload-free) reason and tells
     /// whoever waits.
     case park(reason: String)
+
+    /// The same with more to tell. What is parked tells nothing.
+    public func telling(_ more: [Fact]) -> Outcome {
+        if more.isEmpty { return self }
+        switch self {
+        case .done(let facts, let reply): return .done(facts: facts + more, reply: reply)
+        case .retry(let delay, let reason, let isOutage, let reply, let facts):
+            return .retry(after: delay, reason: reason, isOutage: isOutage, reply: reply, facts: facts + more)
+        case .park: return self
+        }
+    }
 }
 
 /// An answer to whoever waits at the message's reply-to. Losing one is harmless: the truth is in the database.

@@ -40,7 +40,7 @@ final class SimulatorStage: Sendable {
     ///   - hasAddress: whether the app has an address for notifications.
     ///   - retryFactor: 36,000,000 makes an hour a tenth of a millisecond.
     static func run<Result: Sendable>(
-        hasAddress: Bool = true, retryFactor: Int = 36_000_000, renewalFactor: Int = 1,
+        hasAddress: Bool = true, retryFactor: Int = 36_000_000, renewalFactor: Int = 1, ocspAddress: String = "",
         _ body: @escaping @Sendable (SimulatorStage) throws -> Result
     ) async throws -> Result {
         try await onThread {
@@ -49,7 +49,8 @@ final class SimulatorStage: Sendable {
             defer { _ = try? Command.capture("/bin/rm", ["-rf", String(folder)]) }
             let settings = try SimulatorSettings(environment: [
                 "PURSER_SIMULATOR_STATE": "\(folder)", "PURSER_SIMULATOR_RETRY_FACTOR": "\(retryFactor)",
-                "PURSER_SIMULATOR_RENEWAL_FACTOR": "\(renewalFactor)", "PURSER_SIMULATOR_LOG_LEVEL": "error",
+                "PURSER_SIMULATOR_RENEWAL_FACTOR": "\(renewalFactor)", "PURSER_SIMULATOR_OCSP_ADDRESS": ocspAddress,
+                "PURSER_SIMULATOR_LOG_LEVEL": "error",
             ])
             let listener = try Listener.start()
             defer { listener.stop() }
@@ -122,9 +123,12 @@ final class SimulatorStage: Sendable {
             budget: budget, breaker: breaker, stop: StopSignal(), clock: clock)
     }
 
+    /// Whose certificates it signs with.
+    func authority() throws -> SimulatedAuthority { try SimulatedAuthority.load(from: folder) }
+
     /// The verifier that Purser runs, trusting the simulator's root.
     func verifier() throws -> SignedDataVerifier {
-        let authority = try SimulatedAuthority.load(from: folder)
+        let authority = try authority()
         return try SignedDataVerifier(
             apps: [AcceptedApp(id: "app", bundleIDs: [Self.bundleID], appAppleID: Self.appAppleID)],
             roots: [authority.root])

@@ -96,6 +96,43 @@ import Testing
         }
     }
 
+    @Test func `all active subscribers of a product get more time, each is told, and the summary counts them`()
+        async throws
+    {
+        try await SimulatorStage.run { stage in
+            let store = try stage.store()
+            let subscriptions = try ["anna", "bert", "cleo", "dora"].map { account in
+                try store.subscribe(
+                    SubscriptionRequest(
+                        bundleID: SimulatorStage.bundleID,
+                        productID: account == "dora" ? "vip.yearly" : "vip.monthly", appleAccount: account,
+                        notification: .never))
+            }
+            let ids = try subscriptions.map { try $0.string("originalTransactionId") }
+            let summary = try store.extendRenewals(
+                RenewalExtension(
+                    bundleID: SimulatorStage.bundleID, productID: "vip.monthly", days: 7, failing: [ids[1]],
+                    requestIdentifier: "request-1"))
+            #expect(summary["succeededCount"] == 2 && summary["failedCount"] == 1)
+            let posted = try stage.listener.wait(for: 4)
+            #expect(
+                Set(posted.map(\.kind)) == [
+                    "RENEWAL_EXTENDED", "RENEWAL_EXTENSION/FAILURE", "RENEWAL_EXTENSION/SUMMARY",
+                ])
+            for payload in stage.listener.payloads { #expect(throws: Never.self) { try stage.verified(payload) } }
+            let last = try #require(posted.last)
+            #expect(last.kind == "RENEWAL_EXTENSION/SUMMARY" && last["data"] == nil)
+            #expect(last["summary"]?.objectValue?["requestIdentifier"] == "request-1")
+            let failed = try #require(posted.first { $0.kind == "RENEWAL_EXTENSION/FAILURE" })
+            #expect(try failed.transaction()["originalTransactionId"] == .string(ids[1]))
+            for (id, before) in zip(ids, subscriptions) {
+                let after = try store.change(id, environment: "Production", .enable, notification: .never)
+                let days = (try after.int64("expiresDate") - before.int64("expiresDate")) / 86_400_000
+                #expect(days == (id == ids[0] || id == ids[2] ? 7 : 0))
+            }
+        }
+    }
+
     @Test func `an upgrade marks the old period as upgraded without a revocation`() async throws {
         try await SimulatorStage.run { stage in
             let store = try stage.store()

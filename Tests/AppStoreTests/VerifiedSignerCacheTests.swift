@@ -36,7 +36,8 @@ import Testing
         func signer(_ name: UInt8) throws -> VerifiedSigner {
             let authority = try World.shared.get()
             return try VerifiedSigner(
-                headerSegment: [name], key: authority.leafKey.publicKey(), leaf: authority.leaf)
+                headerSegment: [name], key: authority.leafKey.publicKey(),
+                chain: SignerChain(leaf: authority.leaf, intermediate: authority.intermediate))
         }
         var cache = VerifiedSignerCache(capacity: 2)
         cache.insert(try signer(1))
@@ -53,7 +54,9 @@ import Testing
         let header = (0..<100).map { UInt8($0) }
         var cache = VerifiedSignerCache(capacity: 2)
         cache.insert(
-            try VerifiedSigner(headerSegment: header, key: authority.leafKey.publicKey(), leaf: authority.leaf))
+            try VerifiedSigner(
+                headerSegment: header, key: authority.leafKey.publicKey(),
+                chain: SignerChain(leaf: authority.leaf, intermediate: authority.intermediate)))
         #expect(cache.signer(for: header[...]) != nil)
         #expect(cache.signer(for: header.dropLast()) == nil)
         for index in header.indices {

@@ -6,6 +6,7 @@ import Observability
 import Postgres
 import Service
 import TestSupport
+import Trust
 
 @testable import Control
 @testable import Granting
@@ -74,7 +75,8 @@ struct AuditedDatabase: Sendable {
         let signer = TransactionSigner(authority)
         let handler = VerifyPurchases(
             verifier: try Self.verifier(authority),
-            receipts: try Self.receiptVerifier(authority), metrics: Metrics(), logger: .silent)
+            receipts: try Self.receiptVerifier(authority), metrics: Metrics(), logger: .silent,
+            revocation: .off)
         let batch = try statements.map { statement in
             try Self.incoming(
                 PurchaseSubmitted(
@@ -95,7 +97,8 @@ struct AuditedDatabase: Sendable {
         let authority = try Self.authority.get()
         let signer = TransactionSigner(authority)
         let handler = StoreNotifications(
-            verifier: try Self.verifier(authority), instruments: IntakeMetrics(Metrics()), logger: .silent)
+            verifier: try Self.verifier(authority), instruments: IntakeMetrics(Metrics()), logger: .silent,
+            chains: ChainWatch(.off, service: "intake", metrics: Metrics()))
         let batch = try types.enumerated().map { number, type in
             let notification = SimulatedNotification(
                 type: type, uuid: "002e14d5-51f5-4503-b5a8-00000000000\(number)", bundleID: Self.bundleID,

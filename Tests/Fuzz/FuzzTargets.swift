@@ -8,6 +8,7 @@ enum FuzzTargets {
         case "jws": try SignedDataTarget(files, isReplay: isReplay)
         case "certificate": try CertificateTarget(files)
         case "receipt": try ReceiptTarget(files)
+        case "revocation": try RevocationTarget(files)
         case "token": try TokenTarget(files)
         case "http": RequestHeadTarget(files)
         case "socket": try SocketTarget(files)
@@ -21,7 +22,8 @@ enum FuzzTargets {
 
     /// In the order they are run.
     static let names = [
-        "json", "base64", "jws", "certificate", "receipt", "token", "http", "socket", "frame", "game", "message",
+        "json", "base64", "jws", "certificate", "revocation", "receipt", "token", "http", "socket", "frame", "game",
+        "message",
         "catalogue",
     ]
 }

@@ -23,7 +23,8 @@ import Testing
     }()
 
     /// Every message type with every field set.
-    static let samples: [Sample] = purchaseSamples + walletSamples + catalogSamples + notificationSamples
+    static let samples: [Sample] =
+        purchaseSamples + walletSamples + catalogSamples + notificationSamples + revocationSamples
 
     @Test(arguments: samples) func `a message on the wire is exactly its golden file`(sample: Sample) throws {
         let file = Self.folder.appending(path: "\(sample.type.rawValue).v\(sample.version).json")
@@ -71,6 +72,20 @@ struct Sample: Sendable, CustomTestStringConvertible {
 extension GoldenMessageTests {
     static let customer = CustomerID("7b1f4a52-0000-4000-8000-000000000001")
     private static let coins = [AssetAmount(asset: .init("COINS"), amount: 120)]
+
+    private static let revocationSamples: [Sample] = [
+        Sample(ChainCheckRequested(leaf: "MAMCAQE=", intermediate: "MAMCAQI=")),
+        Sample(
+            {
+                var checked = ChainChecked(
+                    chain: "00ff", subject: "/CN=Leaf/O=Apple Inc.", serialNumber: "47c287cd",
+                    leafAsOf: 1_760_000_000_000, intermediateAsOf: 1_760_000_001_000,
+                    answerEnds: 1_760_043_200_000, checkAgainAt: 1_760_021_600_000)
+                checked.revokedAt = 1_759_999_999_000
+                checked.reason = 1
+                return checked
+            }()),
+    ]
 
     private static let purchaseSamples: [Sample] = [
         Sample(

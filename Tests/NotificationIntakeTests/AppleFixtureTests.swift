@@ -6,6 +6,7 @@ import Observability
 import Pipeline
 import TestSupport
 import Testing
+import Trust
 
 @testable import NotificationIntake
 
@@ -21,7 +22,8 @@ import Testing
             verifier: try SignedDataVerifier(
                 apps: [AcceptedApp(id: "example", bundleIDs: [bundleID], appAppleID: 1234)],
                 roots: [try Certificate(der: try bytes("certs/testCA.der"))]),
-            instruments: IntakeMetrics(Metrics()), logger: .silent, now: { World.now })
+            instruments: IntakeMetrics(Metrics()), logger: .silent,
+            chains: ChainWatch(.off, service: "intake", metrics: Metrics()), now: { World.now })
     }
 
     @Test func `Apple's test notification is stored and told as what it is`() async throws {

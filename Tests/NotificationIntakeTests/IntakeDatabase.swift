@@ -2,6 +2,7 @@ import Messages
 import Observability
 import Postgres
 import TestSupport
+import Trust
 
 @testable import AppStore
 @testable import NotificationIntake
@@ -36,11 +37,13 @@ struct IntakeDatabase: Sendable {
 
     /// The handler as the service makes it, with a clock that stands still.
     static func handler(
-        _ store: NotificationStore = NotificationStore(), metrics: Metrics = Metrics()
+        _ store: NotificationStore = NotificationStore(), metrics: Metrics = Metrics(),
+        revocation: RevocationPolicy = .off,
+        now: @escaping @Sendable () -> Int64 = { World.now }
     ) throws -> StoreNotifications {
         StoreNotifications(
-            verifier: try World().verifier(), instruments: IntakeMetrics(metrics), logger: .silent, store: store,
-            now: { World.now })
+            verifier: try World().verifier(), instruments: IntakeMetrics(metrics), logger: .silent,
+            chains: ChainWatch(revocation, service: IntakeProgram.name, metrics: metrics), store: store, now: now)
     }
 
     /// The other handler.

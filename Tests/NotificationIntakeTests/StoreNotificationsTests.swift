@@ -6,6 +6,7 @@ import Pipeline
 import Postgres
 import TestSupport
 import Testing
+import Trust
 
 @testable import NotificationIntake
 
@@ -196,6 +197,7 @@ import Testing
             var later = try intake.open(
                 handler: StoreNotifications(
                     verifier: try World().verifier(), instruments: IntakeMetrics(Metrics()), logger: .silent,
+                    chains: ChainWatch(.off, service: "intake", metrics: Metrics()),
                     now: { World.now + 3_600_000 }))
             #expect(try later.run([try received(signed)]).first?.facts.count == 1)
         }

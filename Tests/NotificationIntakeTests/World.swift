@@ -95,7 +95,7 @@ extension Outcome {
         get throws { try facts.map { try MessageCoding.decode(NotificationVerified.self, from: $0.body) } }
     }
     /// Whether it is to be tried again without limit.
-    var isOutage: Bool { if case .retry(_, _, let isOutage, _) = self { isOutage } else { false } }
+    var isOutage: Bool { if case .retry(_, _, let isOutage, _, _) = self { isOutage } else { false } }
     /// Why it was parked.
     var parkedReason: String? { if case .park(let reason) = self { reason } else { nil } }
 }

@@ -2,6 +2,7 @@ import Messages
 import Observability
 import Postgres
 import TestSupport
+import Trust
 
 @testable import AppStore
 @testable import Pipeline
@@ -25,20 +26,23 @@ struct VerificationDatabase: Sendable {
 
     /// A lane's connection and handler.
     func open(
-        quarantineLimit: Int64 = EvidenceStore.defaultQuarantineLimit, metrics: Metrics = Metrics()
+        quarantineLimit: Int64 = EvidenceStore.defaultQuarantineLimit, metrics: Metrics = Metrics(),
+        revocation: RevocationPolicy = .off, now: @escaping @Sendable () -> Int64 = { World.now }
     ) throws -> Session {
         Session(
             connection: try database.open(role: "purser_verification", parameters: Connection.plansByIndex),
-            handler: try Self.handler(EvidenceStore(quarantineLimit: quarantineLimit), metrics: metrics))
+            handler: try Self.handler(
+                EvidenceStore(quarantineLimit: quarantineLimit), metrics: metrics, revocation: revocation, now: now))
     }
 
     /// The handler as the service makes it, with a clock that stands still.
     static func handler(
-        _ store: EvidenceStore = EvidenceStore(), metrics: Metrics = Metrics()
+        _ store: EvidenceStore = EvidenceStore(), metrics: Metrics = Metrics(), revocation: RevocationPolicy = .off,
+        now: @escaping @Sendable () -> Int64 = { World.now }
     ) throws -> VerifyPurchases {
         VerifyPurchases(
             verifier: try World().verifier(), receipts: try World().receiptVerifier(), metrics: metrics,
-            logger: .silent, store: store, now: { World.now })
+            logger: .silent, revocation: revocation, store: store, now: now)
     }
 
     /// Rows of a query of the superuser.

@@ -73,7 +73,7 @@ import Trust
             let early = try World().sign { $0.signedDate = World.now + 3_600_000 }
             let outcomes = try session.run([try submission(early), try submission(early, attempt: 12)])
             for (outcome, expected) in zip(outcomes, [Topology.RetryDelay.seconds5, .hour1]) {
-                guard case .retry(let delay, let reason, let isOutage, _) = outcome else {
+                guard case .retry(let delay, let reason, let isOutage, _, _) = outcome else {
                     Issue.record("not retried: \(outcome)")
                     continue
                 }

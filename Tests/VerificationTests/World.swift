@@ -102,7 +102,7 @@ extension Outcome {
     var answer: PurchaseAnswered? {
         get throws {
             switch self {
-            case .done(_, let reply), .retry(_, _, _, let reply):
+            case .done(_, let reply), .retry(_, _, _, let reply, _):
                 try reply.map { try MessageCoding.decode(PurchaseAnswered.self, from: $0.body) }
             case .park: nil
             }

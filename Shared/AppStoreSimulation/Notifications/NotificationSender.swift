@@ -62,7 +62,7 @@ public enum NotificationSender {
         switch error {
         case .timeout: "TIMED_OUT"
         case .tlsFailed: "TLS_ISSUE"
-        case .cannotConnect: "SOCKET_ISSUE"
+        case .cannotConnect, .privateAddress: "SOCKET_ISSUE"
         case .cannotResolve: "NO_RESPONSE"
         case .transfer: "PREMATURE_CLOSE"
         case .responseTooLarge: "INVALID_RESPONSE"

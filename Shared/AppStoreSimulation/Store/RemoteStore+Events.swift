@@ -91,6 +91,16 @@ extension RemoteStore {
         _ = try send("POST", "/simulator/server-api/faults", body)
     }
 
+    /// From now on the responder answers this way about a certificate (`leaf` or `intermediate`); see the simulator's page
+    /// for the modes.
+    public func answerAboutRevocation(
+        _ mode: SimulatedResponder.Mode, about certificate: String = "leaf", details: JSONObject = [:]
+    ) throws(StoreError) {
+        var body: JSONObject = ["mode": .string(mode.rawValue), "certificate": .string(certificate)]
+        for (key, value) in details.members { body.set(key, value) }
+        _ = try send("POST", "/simulator/ocsp", body)
+    }
+
     private func event(
         _ name: String, _ transactionID: String, _ environment: String, _ plan: DeliveryPlan,
         _ members: JSONObject = [:]

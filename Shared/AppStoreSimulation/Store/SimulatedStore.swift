@@ -29,15 +29,16 @@ public struct SimulatedStore {
     /// - Parameters:
     ///   - apps: which apps have notifications and a Server API; `outbox` takes what is told to them.
     ///   - acceleration: how many times faster than real ones the periods of subscriptions pass.
+    ///   - ocspAddress: where the certificates say that one can ask about revocation; see ``SimulatedAuthority``.
     ///   - now: milliseconds since 1970.
     public static func open(
         in directory: String, apps: SimulatedApps? = nil, outbox: NotificationOutbox? = nil, acceleration: Int64 = 1,
-        now: @escaping @Sendable () -> Int64 = WallClock.milliseconds
+        ocspAddress: String? = nil, now: @escaping @Sendable () -> Int64 = WallClock.milliseconds
     ) throws(StoreError) -> SimulatedStore {
         try DurableFile.makeDirectory(directory)
         let authority: SimulatedAuthority
         do {
-            authority = try SimulatedAuthority.loadOrGenerate(in: directory)
+            authority = try SimulatedAuthority.loadOrGenerate(in: directory, ocspAddress: ocspAddress)
         } catch {
             throw .storage(path: directory, problem: "the authority cannot be loaded: \(error.code)")
         }

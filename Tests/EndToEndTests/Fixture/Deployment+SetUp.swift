@@ -34,6 +34,7 @@ extension Deployment {
             settings["STATE"] = folder + "/store"
             settings["HTTP_PORT"] = String(port("simulator"))
             settings["ROOT_FILE"] = folder + "/root.pem"
+            if name == RevocationTests.name { settings["OCSP_ADDRESS"] = simulator + "/ocsp" }
         case .gateway:
             settings["HTTP_PORT"] = String(port("gateway"))
             settings["APPS"] = folder + "/apps"
@@ -45,6 +46,10 @@ extension Deployment {
         case .verification, .intake:
             settings["APPS"] = folder + "/apps"
             settings["ROOTS"] = folder + "/root.pem"
+            if name == RevocationTests.name, service == .verification {
+                settings["OCSP_PRIVATE_HOSTS"] = "127.0.0.1:\(port("simulator"))"
+                settings["OCSP_TIMEOUT"] = "1000"
+            }
         case .granting:
             break
         }

@@ -13,7 +13,8 @@ import Testing
     private static let patience = Duration.seconds(60)
     static let workQueues = [
         "verification.purchases", "granting.purchases", "granting.wallet", "granting.commands",
-        "intake.notifications", "intake.commands",
+        "granting.notifications", "intake.notifications", "intake.commands", "intake.revocations",
+        "verification.revocations",
     ]
 
     private static func queue(_ name: String) throws -> Topology.Queue {
@@ -35,6 +36,9 @@ import Testing
             return try insider.message(
                 NotificationReceived(
                     app: AppID("cloudpc"), signedPayload: try insider.deployment.notification("TEST")))
+        case "granting.notifications": return try insider.message(HostileValues.told(newID()))
+        case "intake.revocations": return try insider.message(HostileValues.checked())
+        case "verification.revocations": return try insider.message(HostileValues(insider: insider).chain())
         case "intake.commands":
             return try insider.message(
                 NotificationRedriveRequested(
@@ -109,6 +113,9 @@ import Testing
                 case "granting.wallet": try values.wallet()
                 case "intake.notifications": try values.notifications()
                 case "intake.commands": try values.redrives()
+                case "granting.notifications": try values.tellings()
+                case "intake.revocations": try values.answers()
+                case "verification.revocations": try values.chains()
                 default: try values.commands()
                 }
             let tables = try Books(deployment: deployment).tables()

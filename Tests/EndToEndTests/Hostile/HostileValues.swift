@@ -21,15 +21,15 @@ struct HostileValues {
     static let nul = "a\u{0}b"
     static let megabyte = String(repeating: "x", count: 1 << 20)
     /// PostgreSQL cannot store it.
-    private static let notStorable = "postgres.invalid_parameter"
+    static let notStorable = "postgres.invalid_parameter"
     /// A value too long for its index (program_limit_exceeded).
-    private static let tooLong = "postgres.sqlstate.54000"
+    static let tooLong = "postgres.sqlstate.54000"
     /// A constraint.
-    private static let violation = "postgres.sqlstate.23514"
+    static let violation = "postgres.sqlstate.23514"
 
     let insider: Insider
 
-    private func example(_ name: String, _ reason: String?, _ message: some Message) throws -> Example {
+    func example(_ name: String, _ reason: String?, _ message: some Message) throws -> Example {
         Example(name: name, reason: reason, message: try insider.message(message))
     }
 

@@ -26,8 +26,7 @@ struct Insider {
 
     /// A message as a service of ours would send it.
     func message(_ body: some Message, id: String = UUIDText.random()) throws -> OutgoingMessage {
-        func type<M: Message>(_: M) -> MessageType { M.type }
-        return message(type(body), try MessageCoding.encode(body), id: id)
+        message(body.messageType, try MessageCoding.encode(body), id: id)
     }
 
     /// A message with any body.

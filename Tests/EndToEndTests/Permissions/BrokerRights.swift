@@ -10,9 +10,9 @@ enum BrokerRights {
         gateway        purser.from.gateway       notification.received
         gateway        purser.from.gateway       {catalog,balance,ledger,transaction}.requested
         gateway        purser.from.gateway       entitlements.requested
-        verification   purser.from.verification  purchase.verified
-        verification   purser.retry              {5s,30s,5m,1h}.verification.purchases
-        verification   purser.parked             verification.purchases
+        verification   purser.from.verification  purchase.verified chain.{check.requested,checked}
+        verification   purser.retry              {5s,30s,5m,1h}.verification.{purchases,revocations}
+        verification   purser.parked             verification.{purchases,revocations}
         verification   purser.replies            *
         granting       purser.from.granting      purchase.{granted,held,clawedback} order.created spend.decided
         granting       purser.from.granting      catalog.imported purchase.redrive.requested
@@ -27,14 +27,15 @@ enum BrokerRights {
         intake         purser.from.intake        notification.{revoke,test,renewal_extension,refund_reversed}
         intake         purser.from.intake        notification.{external_purchase_token,one_time_charge,migration}
         intake         purser.from.intake        notification.{rescind_consent,metadata_update,price_change}
-        intake         purser.from.intake        notification.unrecognised
-        intake         purser.retry              {5s,30s,5m,1h}.intake.{notifications,commands}
-        intake         purser.parked             intake.{notifications,commands}
+        intake         purser.from.intake        notification.unrecognised chain.check.requested
+        intake         purser.retry              {5s,30s,5m,1h}.intake.{notifications,commands,revocations}
+        intake         purser.parked             intake.{notifications,commands,revocations}
         intake         purser.replies            *
         control        purser.from.control       catalog.{import.requested,requested} notification.redrive.requested
         control        purser.from.control       risk.clear.requested
         control        purser.retry              5s.verification.purchases 5s.granting.{purchases,wallet,commands}
         control        purser.retry              5s.granting.notifications 5s.intake.{notifications,commands}
+        control        purser.retry              5s.{verification,intake}.revocations
         # nobody: purser.return, the default exchange, amq.*, another's purser.from.…
         """
 
@@ -42,8 +43,9 @@ enum BrokerRights {
     /// only.
     static let reads = """
         # queue                                 read by       made by
-        verification.purchases                  verification  -
+        verification.{purchases,revocations}    verification  -
         verification.purchases.parked           control       -
+        verification.revocations.parked         control       -
         granting.{purchases,wallet,commands}    granting      -
         granting.notifications                  granting      -
         granting.purchases.parked               control       -
@@ -52,6 +54,8 @@ enum BrokerRights {
         granting.notifications.parked           control       -
         granting.queries                        granting      -
         intake.{notifications,commands}         intake        -
+        intake.revocations                      intake        -
+        intake.revocations.parked               control       -
         intake.notifications.parked             control       -
         intake.commands.parked                  control       -
         retry.{5s,30s,5m,1h}                    -             -
@@ -65,10 +69,10 @@ enum BrokerRights {
     static let reaches = """
         # user         queues
         gateway        verification.purchases granting.wallet granting.queries intake.notifications
-        verification   granting.purchases retry.* verification.purchases* granting.* intake.*
-        granting       granting.* verification.purchases* intake.* retry.* purser.facts
-        intake         granting.* verification.purchases* intake.* retry.*
-        control        granting.* verification.purchases intake.* retry.*
+        verification   granting.purchases retry.* verification.* granting.* intake.*
+        granting       granting.* verification.* intake.* retry.* purser.facts
+        intake         granting.* verification.* intake.* retry.*
+        control        granting.* verification.* intake.* retry.*
         """
 
     static let users = ["gateway", "verification", "granting", "intake", "control"]

@@ -28,6 +28,7 @@ enum DatabaseRights {
         granting.tokens                 read insert
         granting.transactions           read insert update(*)
         granting.unannounced            read insert delete
+        intake.chains                   read insert update(*)
         intake.facts                    read insert                                          sealed
         intake.headers                  read insert                                          sealed
         intake.notifications            read insert update(times_received,last_received_at,last_message,times_redriven) sealed except(times_received,last_received_at,last_message,times_redriven)
@@ -35,6 +36,7 @@ enum DatabaseRights {
         intake.redrives                 read insert                                          sealed
         intake.schema_migrations        read
         intake.unannounced              read insert delete
+        verification.chains             read insert update(*)
         verification.evidence           read insert                                          sealed except(submitter)
         verification.facts              read insert                                          sealed
         verification.headers            read insert                                          sealed

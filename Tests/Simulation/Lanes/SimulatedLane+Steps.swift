@@ -45,7 +45,7 @@ extension SimulatedLane: LaneSteps {
             switch entry.outcome {
             case .done: continue
             case .park: world.park(copy)
-            case .retry(let wish, _, let isOutage, _):
+            case .retry(let wish, _, let isOutage, _, _):
                 let attempt = copy.letter.header.attempt
                 guard let delay = RetryPolicy.next(wish, attempt: attempt, isOutage: isOutage) else {
                     world.park(copy)

@@ -8,6 +8,9 @@ extension AuditCheck {
         "SELECT count(*) AS count FROM intake.notifications n WHERE \(scope.new("n.stored_at"))"
     }
 
+    /// Besides notifications Intake says which certificates to ask about.
+    private static let isNotification = "f.type LIKE 'notification.%'"
+
     private static let key = "n.environment || '/' || n.notification_uuid"
 
     private static let notificationFact = AuditCheck(
@@ -21,7 +24,7 @@ extension AuditCheck {
                 AND f.cause = n.message AND f.key = \(key) AND f.revision = 0)
         UNION ALL
         SELECT f.key, f.cause, 'told, and there is no such notification' FROM intake.facts f
-        WHERE f.revision = 0 AND \(scope.facts("f.sequence", in: "intake")) AND NOT EXISTS (
+        WHERE \(isNotification) AND f.revision = 0 AND \(scope.facts("f.sequence", in: "intake")) AND NOT EXISTS (
             SELECT FROM intake.notifications n WHERE \(key) = f.key AND n.message = f.cause)
         """
     }
@@ -34,12 +37,13 @@ extension AuditCheck {
     ) { scope in
         """
         SELECT f.key, 'told again, and nobody asked for it' AS problem FROM intake.facts f
-        WHERE f.revision > 0 AND \(scope.facts("f.sequence", in: "intake"))
+        WHERE \(isNotification) AND f.revision > 0 AND \(scope.facts("f.sequence", in: "intake"))
             AND NOT EXISTS (SELECT FROM intake.redrives r WHERE r.message = f.cause AND NOT r.is_dry_run)
         UNION ALL
         SELECT \(key), format('told again %s times, counted %s', coalesce(f.times, 0), n.times_redriven)
         FROM intake.notifications n
-        LEFT JOIN (SELECT key, count(*) AS times FROM intake.facts WHERE revision > 0 GROUP BY key) f ON f.key = \(key)
+        LEFT JOIN (SELECT key, count(*) AS times FROM intake.facts f WHERE \(isNotification) AND revision > 0
+            GROUP BY key) f ON f.key = \(key)
         WHERE n.times_redriven <> coalesce(f.times, 0)
         """
     }
