@@ -6,6 +6,7 @@ import Observability
 import Pipeline
 import TestSupport
 import Testing
+import Trust
 
 @testable import Control
 @testable import Granting
@@ -51,7 +52,7 @@ extension AuditedDatabase {
                 }, receiptType: "Production"))
         let handler = VerifyPurchases(
             verifier: try Self.verifier(authority), receipts: try Self.receiptVerifier(authority), metrics: Metrics(),
-            logger: .silent)
+            logger: .silent, revocation: .off)
         let submission = try Self.incoming(
             PurchaseSubmitted(app: Self.app, userID: user, receipt: text, productID: ProductID("coins60")))
         let facts = try run(handler, [submission], "verification")

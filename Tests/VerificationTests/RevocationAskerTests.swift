@@ -39,7 +39,7 @@ import Testing
             let result = Self.ask(stage)
             #expect(Self.trouble(result) == name)
             if mode == .revoked {
-                #expect(try result.get().status == .revoked(at: 1_700_000_000, reason: .superseded))
+                #expect((try? result.get())?.status == .revoked(at: 1_700_000_000, reason: .superseded))
             }
         }
     }
