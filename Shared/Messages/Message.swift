@@ -47,6 +47,8 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let debtRepaid = MessageType(rawValue: "debt.repaid")
     /// Somebody should look at a customer: an alert.
     public static let riskFlagged = MessageType(rawValue: "risk.flagged")
+    /// An operator has lifted a customer's limits.
+    public static let riskCleared = MessageType(rawValue: "risk.cleared")
     /// An operator clears a user of limits on account of refunds.
     public static let riskClearRequested = MessageType(rawValue: "risk.clear.requested")
     /// It is done.

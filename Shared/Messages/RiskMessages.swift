@@ -93,7 +93,25 @@ public struct RiskClearRequested: Message {
 public struct RiskClearAnswered: Message {
     /// Routing key of the type.
     public static var type: MessageType { .riskClearAnswered }
+    /// True if the app has no such user, so that nothing was cleared.
+    public var isUnknownUser: Bool?
 
     /// Composes the answer.
-    public init() {}
+    public init(isUnknownUser: Bool? = nil) { self.isUnknownUser = isUnknownUser }
+}
+
+/// An operator has lifted the limits that refunds set a customer.
+public struct RiskCleared: Message {
+    /// Routing key.
+    public static var type: MessageType { .riskCleared }
+    /// Whom.
+    public var customer: CustomerID
+    /// Who decided it. Why is on record in Granting only: people write names into reasons.
+    public var actor: String
+
+    /// Composes the message.
+    public init(customer: CustomerID, actor: String) {
+        self.customer = customer
+        self.actor = actor
+    }
 }

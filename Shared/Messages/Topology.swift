@@ -120,8 +120,8 @@ public enum Topology {
 
     /// Facts copied to the stream: no payloads, no personal data.
     public static let streamedFacts: [MessageType] = [
-        .purchaseGranted, .purchaseHeld, .purchaseClawedBack, .debtRepaid, .riskFlagged, .orderCreated, .spendDecided,
-        .catalogImported,
+        .purchaseGranted, .purchaseHeld, .purchaseClawedBack, .debtRepaid, .riskFlagged, .riskCleared, .orderCreated,
+        .spendDecided, .catalogImported,
     ]
 
     /// The queues that `type` reaches.

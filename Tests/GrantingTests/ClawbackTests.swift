@@ -4,6 +4,23 @@ import Testing
 @testable import Granting
 
 @Suite struct ClawbackTests {
+    @Test func `a purchase refunded in full before its delivery settles its order; reversed, it is delivered on it`() {
+        var shop = Shop()
+        _ = shop.order("A1")
+        _ = shop.notify(.refund, transaction("1", token: Shop.aliceToken, signed: 1, revoked: 100_000))
+        #expect(shop.books.orders[OrderNumber("A1")]?.deliveredBy == nil, "a refund alone claims nothing")
+        let sent = shop.submit(transaction("1", token: Shop.aliceToken), by: Shop.alice, order: OrderNumber("A1"))
+        #expect(sent.answer?.code == .transactionAlreadyRevoked)
+        #expect(shop.books.orders[OrderNumber("A1")]?.deliveredBy == transaction("1").key)
+        // The next purchase on it is a second one, as if the first had been delivered.
+        _ = shop.submit(transaction("2"), by: Shop.alice, order: OrderNumber("A1"))
+        #expect(shop.books.purchases[transaction("2").key]?.orderNumber == OrderNumber("IAP-sibling-2"))
+        _ = shop.notify(.refundReversed, transaction("1", token: Shop.aliceToken, signed: 2))
+        #expect(shop.books.grants[transaction("1").key]?.orderNumber == OrderNumber("A1"))
+        #expect(shop.balance() == 120 && shop.books.imbalances == [])
+        #expect(shop.books.changes.newOrders.count == 2, "A1 and one sibling")
+    }
+
     private func lines(_ shop: Shop) -> [String] {
         shop.books.changes.ledger.map { "\($0.direction.rawValue) \($0.amount) \($0.source.rawValue) \($0.sourceID)" }
     }

@@ -36,6 +36,8 @@ struct NaiveShop {
     var grants: [String: Granted] = [:]
     var orders: [OrderNumber: KnownOrder] = [:]
     var orderOfOwner: [String: OrderNumber] = [:]
+    /// Purchases that have settled an order.
+    var settled: Set<String> = []
     var piles: [String: [Pile]] = [:]
     var spends: [String: (amount: Int64, word: String)] = [:]
 
@@ -152,6 +154,7 @@ struct NaiveShop {
         if now.revokedShare == 100_000 {
             owners[key] = user
             orderOfOwner[key] = order
+            settle(order, key, now, user)
             return "TRANSACTION_ALREADY_REVOKED"
         }
         if now.environment == .sandbox, user != "alice" { return "SANDBOX_NOT_ALLOWED" }
@@ -163,9 +166,15 @@ struct NaiveShop {
             piles[user, default: []].append(
                 Pile(from: now.transactionID, environment: now.environment, asset: asset, granted: total, left: total))
         }
-        if let order, orders[order]?.product == now.productID { orders[order]?.isDelivered = true }
+        settle(order, key, now, user)
         adjust(key, now)
         return "granted \(balance(user, Shop.coins))"
+    }
+
+    /// A purchase settles one order, the first it was handed in with; of another product it gets one of its own.
+    private mutating func settle(_ order: OrderNumber?, _ key: String, _ now: VerifiedTransaction, _ user: String) {
+        guard let order, let known = orders[order], known.user == user, settled.insert(key).inserted else { return }
+        if known.product == now.productID { orders[order]?.isDelivered = true }
     }
 
     private mutating func freeze(_ key: String, _ now: VerifiedTransaction) {

@@ -15,7 +15,8 @@ import Testing
         var share: Int64
         var owner: CustomerID?
         var held: HeldReason?
-        var isOrderOpen: Bool
+        var order: OrderNumber?
+        var isOrderSettled: Bool
         var record: [String]
     }
 
@@ -30,8 +31,7 @@ import Testing
             ledger: shop.books.changes.ledger.reduce(0) { $0 + ($1.direction == .into ? $1.amount : -$1.amount) },
             left: shop.books.lots[lot]?.remaining ?? 0, debt: shop.books.debts[lot]?.open ?? 0, share: share,
             owner: purchase?.owner, held: purchase?.heldReason,
-            // Refunded in full before anybody delivered it, nothing is delivered and nothing is awaited.
-            isOrderOpen: order.map { $0.deliveredBy == nil && share != 100_000 } ?? false,
+            order: purchase?.orderNumber, isOrderSettled: order?.deliveredBy == key,
             record: Set(shop.books.changes.refundStatements.map { "\($0.statement.signedDate)" }).sorted())
     }
 
@@ -59,6 +59,7 @@ import Testing
             #expect(states.first?.balance == (isGranted ? 60 - 60 * share / 100_000 : 0), "\(events)")
             #expect(states.first?.share == share)
             #expect(states.first?.owner == (isGranted ? Shop.alice : nil), "\(events)")
+            #expect(states.first?.isOrderSettled == (isGranted && story.hasToken), "\(events)")
         }
     }
 

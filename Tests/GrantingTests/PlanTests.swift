@@ -114,6 +114,10 @@ import Testing
             Lot(key: LotKey(purchase: key, asset: Shop.coins), customer: Shop.alice, amount: 60, remaining: 60)
         }
         let users = (1...40).map { UserKey(app: Shop.app, user: UserID("old-user-\($0)")) }
+        let periods = keys.map {
+            PeriodKey(
+                environment: $0.environment, originalTransactionID: $0.transactionID, item: $0.transactionID.rawValue)
+        }
         let ranges = owners.map { WalletTables.LotRange(customer: $0, asset: nil) }
         return [
             CustomerTables.find(users), CustomerTables.lock(owners), CustomerTables.possibleOwners(keys, [], []),
@@ -130,9 +134,12 @@ import Testing
             QueryTables.ledger(
                 LedgerRequested(app: Shop.app, userID: UserID("old-user-1"), asset: nil, before: nil, limit: 50),
                 limit: 50),
+            SubscriptionTables.owners(keys), SubscriptionTables.periods(periods),
+            SubscriptionTables.transactions(of: periods),
+            EntitlementTables.read(EntitlementsRequested(app: Shop.app, userID: UserID("old-user-1"))),
             TransactionTable.markHeld(
                 TransactionTable.HeldRange(
-                    app: Shop.app, version: 2, reasons: [.unknownProduct, .sandboxPolicy], products: nil, limit: 40)),
+                    app: Shop.app, version: 2, reasons: [.unknownProduct, .sandboxPolicy], limit: 40)),
         ]
     }
 }

@@ -67,6 +67,48 @@ import Testing
         #expect(shop.books.imbalances == [])
     }
 
+    private func kinds(_ decision: PurchaseDecision) -> [RiskKind] {
+        decision.announcements.compactMap { if case .riskFlagged(let flag) = $0.body { flag.kind } else { nil } }
+    }
+
+    @Test func `a purchase refunded in full before it was delivered counts as one refunded after, once (A-133)`() {
+        for isRefundFirst in [false, true] {
+            var shop = shop()
+            _ = refund(1, in: &shop)
+            let events = [
+                { (shop: inout Shop) in self.kinds(shop.submit(self.statement(2), by: Shop.alice)) },
+                { (shop: inout Shop) in
+                    self.kinds(shop.notify(.refund, self.statement(2, signed: 1, revoked: 100_000)))
+                },
+            ]
+            let raised = (isRefundFirst ? events.reversed() : events).flatMap { $0(&shop) }
+            #expect(raised == [.review], "refund first: \(isRefundFirst)")
+            #expect(kinds(shop.submit(statement(2), by: Shop.alice)) == [], "sent again it counts no more")
+            #expect(kinds(shop.notify(.refund, statement(2, signed: 2, revoked: 100_000))) == [])
+            #expect(kinds(shop.submit(statement(3, revoked: 100_000), by: Shop.alice)) == [.review])
+            let token = RandomHistory.uuid(3, 2).rawValue
+            #expect(shop.order("A2", token: token).answer.code == .orderingRestricted)
+            // Reversed and refunded again: delivered meanwhile, a change of its grant.
+            #expect(kinds(shop.notify(.refundReversed, statement(3, signed: 4))) == [])
+            #expect(kinds(shop.notify(.refund, statement(3, signed: 5, revoked: 100_000))) == [.review])
+            let flags = shop.books.changes.flags.map { "\($0.key) \($0.kind) \($0.revision)" }
+            #expect(Set(flags).count == flags.count, "no two of one key")
+        }
+    }
+
+    @Test func `one that nobody owns counts for nobody; a reversed one counts no more`() {
+        var shop = shop()
+        _ = refund(1, in: &shop)
+        #expect(kinds(shop.notify(.refund, statement(2, revoked: 100_000))) == [])
+        #expect(shop.books.changes.flags.isEmpty)
+        _ = shop.submit(statement(3, revoked: 100_000), by: Shop.alice)
+        _ = shop.notify(.refundReversed, statement(3, signed: 1))
+        #expect(kinds(shop.submit(statement(4, revoked: 100_000), by: Shop.alice)) == [.review], "one and four")
+        _ = shop.notify(.refundReversed, statement(4, signed: 1))
+        #expect(kinds(shop.submit(statement(5, revoked: 100_000), by: Shop.alice)) == [.review], "one and five")
+        #expect(shop.order("A1").answer.code == nil)
+    }
+
     @Test func `a purchase is still delivered, whatever was refunded`() {
         var shop = shop()
         for id in 1...4 { _ = refund(id, in: &shop) }
@@ -128,6 +170,11 @@ import Testing
             }
             #expect(
                 try granting.rows("SELECT FROM granting.risk_clearances").count == 1, "delivered twice, once on record")
+            let cleared = try granting.rows("SELECT key, body FROM granting.facts WHERE type = 'risk.cleared'")
+            #expect(try cleared.map { try $0.text("body").contains("child") } == [false])
+            let stranger = RiskClearRequested(app: Shop.app, userID: UserID("nobody"), actor: "op", reason: "?")
+            let unknown = try session.run(RunCommands(), [try message(stranger)])[0]
+            #expect(try unknown.answer(RiskClearAnswered.self)?.isUnknownUser == true && unknown.facts.isEmpty)
             #expect(try order(2) == nil)
             #expect(try granting.imbalances() == [])
         }

@@ -60,6 +60,35 @@ import Testing
         }
     }
 
+    @Test func `whatever an import changes, everything held is decided anew once, also what an older version held`()
+        async throws
+    {
+        try await GrantingDatabase.with("redrive_all") { granting in
+            var session = try granting.open()
+            let held = [
+                transaction("1", ProductID("unknown")), transaction("2", environment: .sandbox),
+                transaction("3", Shop.forever, type: "Non-Consumable", ownership: "FAMILY_SHARED"),
+                transaction("4", Shop.subscription, type: "Auto-Renewable Subscription"),
+            ]
+            _ = try session.run(GrantPurchases(), try held.map { try verified($0, by: "bob") })
+            // As a version left it that did not know subscriptions.
+            try granting.database.execute(
+                """
+                SET session_replication_role = replica; DELETE FROM granting.draws; DELETE FROM granting.lots;
+                DELETE FROM granting.grants; DELETE FROM granting.ledger; DELETE FROM granting.accounts;
+                UPDATE granting.transactions SET delivered_by = NULL, held_reason = 'not_deliverable'
+                WHERE transaction_id = '4'
+                """)
+            var changed = Shop.definition()
+            changed.products[0].sort = 99
+            let imported = try session.run(RunCommands(), [try granting.importing(changed, version: 1)])[0]
+            let asked = imported.facts.filter { $0.type == .purchaseRedriveRequested }
+            #expect(asked.count == 4)
+            let outcomes = try session.run(RunCommands(), try asked.map(redelivered))
+            #expect(outcomes.flatMap(\.facts).map(\.type) == [.purchaseGranted], "the subscription, and nothing again")
+        }
+    }
+
     @Test func `a sandbox purchase is re-driven for its submitter with the order once the policy allows it`()
         async throws
     {

@@ -110,7 +110,7 @@ extension GoldenMessageTests {
                 owed: [], balances: [])),
         Sample(PurchaseRedriveRequested(transactionID: .init("1"), environment: .sandbox)),
         Sample(RiskClearRequested(app: .init("app"), userID: .init("u1"), actor: "op", reason: "called, all is well")),
-        Sample(RiskClearAnswered()),
+        Sample(RiskClearAnswered(isUnknownUser: true)), Sample(RiskCleared(customer: customer, actor: "op")),
         Sample(
             RiskFlagged(customer: customer, kind: .debt, transactionID: .init("1"), revision: 2, owed: coins)),
         Sample(

@@ -42,21 +42,25 @@ extension Books {
             Announcement(
                 body: .clawedBack(body), key: key.description, revision: grant.revision, environment: key.environment))
         facts += later
-        count(grant)
         guard isRefund else { return }
         flagDebt(of: grant, owed: owed, cause, &facts)
-        flagRefunds(of: grant, cause, &facts)
+        let flag = RiskFlag(
+            key: grant.key, app: grant.app, customer: grant.customer, kind: .review, revision: grant.revision,
+            cause: cause)
+        flagRefunds(flag, &facts)
     }
 
     /// The share that the newest statement takes back; of a non-consumable, the newest over all transactions of its chain
-    /// that are its customer's.
+    /// that are its customer's, and of a subscription's period, over all that tell of it.
     func revokedShare(of grant: Grant) -> Int64 {
-        guard grant.kind == .nonConsumable else {
-            // Of a period that another transaction told of again, the first one may not be at hand: it stays as it is.
-            return purchases[grant.key]?.statement.takenShare ?? grant.appliedShare
+        switch grant.kind {
+        case .consumable: purchases[grant.key]?.statement.takenShare ?? grant.appliedShare
+        case .period:
+            grant.period.flatMap { newestStatement(of: $0, ownedBy: grant.customer)?.takenShare } ?? grant.appliedShare
+        case .nonConsumable:
+            newestStatement(of: grant.originalTransactionID, grant.key.environment, ownedBy: grant.customer)?
+                .revokedShare ?? 0
         }
-        return newestStatement(of: grant.originalTransactionID, grant.key.environment, ownedBy: grant.customer)?
-            .revokedShare ?? 0
     }
 
     /// The newest statement about any transaction of a chain that belongs to a customer.

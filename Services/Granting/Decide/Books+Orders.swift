@@ -35,7 +35,7 @@ extension Books {
             answer: answer(new), announcements: [Announcement(body: .orderCreated(body), key: new.number.rawValue)])
     }
 
-    /// Marks the order a purchase delivers. An order that was delivered by another purchase, or is for another product,
+    /// Marks the order a purchase settles: by its delivery, or because it was refunded in full before. An order that was delivered by another purchase, or is for another product,
     /// is left as it is: the customer paid, so a sibling order stands for this purchase.
     mutating func settleOrder(
         _ number: OrderNumber, _ statement: VerifiedTransaction, _ owner: CustomerID, _ cause: MessageID

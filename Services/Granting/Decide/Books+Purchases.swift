@@ -5,6 +5,16 @@ extension Books {
     /// Decides one verified purchase.
     mutating func decide(_ submission: Submission) -> PurchaseDecision {
         let key = submission.transaction.key
+        let wasRefunded = purchases[key]?.isRefundedUndelivered ?? false
+        var decision = judge(submission)
+        if !wasRefunded, let purchase = purchases[key], purchase.isRefundedUndelivered {
+            flagUndelivered(purchase, submission.cause, &decision.announcements)
+        }
+        return decision
+    }
+
+    private mutating func judge(_ submission: Submission) -> PurchaseDecision {
+        let key = submission.transaction.key
         let isNews = record(submission)
         var facts: [Announcement] = []
         guard let purchase = purchases[key] else { return PurchaseDecision() }
@@ -14,12 +24,12 @@ extension Books {
             return PurchaseDecision(answer: answer(submission, grantKey), announcements: facts)
         }
         guard submission.isClaim else {
-            if isNews { deliverToOwner(of: purchase, submission, &facts) }
+            if isNews || purchase.owner == nil { deliverToOwner(of: purchase, submission, &facts) }
             return PurchaseDecision(announcements: facts)
         }
         switch claim(purchase, by: submission) {
         case .refused(let code, let event):
-            if isNews { deliverToOwner(of: purchase, submission, &facts) }
+            if isNews || purchase.owner == nil { deliverToOwner(of: purchase, submission, &facts) }
             return PurchaseDecision(
                 answer: submission.caller.map { _ in refusal(code, event) }, announcements: facts)
         case .unclaimed:
@@ -34,11 +44,13 @@ extension Books {
         }
     }
 
-    /// Whoever brought the news: a refund reversed lets whoever the purchase is bound to have it.
+    /// Whoever brought the news: a refund reversed lets whoever the purchase is bound to have it, and news of a period
+    /// that a subscription's owner has by another transaction are about what that owner has. (Of a transaction first heard
+    /// of now the stored statement is this one, so it is no news; but nobody has it yet.)
     private mutating func deliverToOwner(
         of purchase: Purchase, _ submission: Submission, _ facts: inout [Announcement]
     ) {
-        guard let owner = purchase.owner else { return }
+        guard let owner = purchase.owner ?? periodOwner(of: purchase) else { return }
         _ = deliver(
             purchase.key, to: owner, order: purchase.submittedOrder, isClaimedByCaller: purchase.isClaimedByCaller,
             submission, &facts)
@@ -56,8 +68,7 @@ extension Books {
         let before = purchase
         let isNewer = purchase.adopt(submission.transaction)
         if purchase != before {
-            purchases[key] = purchase
-            changes.purchases.insert(key)
+            keep(purchase)
             changes.statements.insert(key)
         }
         return isNewer

@@ -48,20 +48,31 @@ extension Books {
         return countedRefunds.values.filter { $0.customer == customer && $0.revocationDate > from && $0.share > 0 }
     }
 
-    /// Counts the newest statement of a delivered purchase.
-    mutating func count(_ grant: Grant) {
-        guard let statement = purchases[grant.key]?.statement else { return }
-        countedRefunds[grant.key] = CountedRefund(
-            key: grant.key, customer: grant.customer, revocationDate: statement.revocationDate ?? 0,
+    /// Counts the newest statement of a purchase that has an owner, delivered or not: the customer bought it and got the
+    /// money back.
+    mutating func count(_ purchase: Purchase) {
+        let statement = purchase.statement
+        guard let owner = purchase.owner, statement.revokedShare > 0 || countedRefunds[purchase.key] != nil else {
+            return
+        }
+        countedRefunds[purchase.key] = CountedRefund(
+            key: purchase.key, customer: owner, revocationDate: statement.revocationDate ?? 0,
             price: statement.price, currency: statement.currency, share: statement.takenShare)
     }
 
     /// Asks somebody to look once a refund brings its customer to the app's limit, and with every one beyond it.
-    mutating func flagRefunds(of grant: Grant, _ cause: MessageID, _ facts: inout [Announcement]) {
-        guard let limit = catalog(of: grant.app).risk?.review, reaches(limit, grant.customer) else { return }
-        raise(
-            RiskFlag(
-                key: grant.key, app: grant.app, customer: grant.customer, kind: .review, revision: grant.revision,
-                cause: cause), &facts)
+    mutating func flagRefunds(_ flag: RiskFlag, _ facts: inout [Announcement]) {
+        guard let limit = catalog(of: flag.app).risk?.review, reaches(limit, flag.customer) else { return }
+        raise(flag, &facts)
+    }
+
+    /// The same for a purchase that was refunded in full before anybody could be granted it: it has no change of a grant
+    /// to be numbered by, so it is the date of the statement (ms since 1970), which a later refund exceeds.
+    mutating func flagUndelivered(_ purchase: Purchase, _ cause: MessageID, _ facts: inout [Announcement]) {
+        guard let owner = purchase.owner else { return }
+        let flag = RiskFlag(
+            key: purchase.key, app: purchase.app, customer: owner, kind: .review,
+            revision: purchase.statement.signedDate, cause: cause)
+        flagRefunds(flag, &facts)
     }
 }

@@ -27,7 +27,7 @@ struct Books {
     /// Periods of subscriptions that were delivered.
     var periods: [PeriodKey: TransactionKey] = [:]
     /// Who owns subscriptions; the transaction id stands for the original one.
-    var subscriptionOwners: [TransactionKey: CustomerID] = [:]
+    var subscriptionOwners: [TransactionKey: SubscriptionOwner] = [:]
     /// Balances of wallets; a missing one is zero.
     var wallets: [CustomerID: [AssetID: Account]] = [:]
     /// Lots.

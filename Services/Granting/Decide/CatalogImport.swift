@@ -61,10 +61,9 @@ enum CatalogImport {
             assets: new.assets.sorted { $0.asset < $1.asset }, products: products, policies: policies)
     }
 
-    /// Reasons that may be gone once a product changed.
-    static let productReasons: [HeldReason] = [
-        .unknownProduct, .productTypeMismatch, .notDeliverable, .familyShared, .amountOverflow,
+    /// Reasons that may be gone once a catalogue changed: none is a final verdict.
+    static let redrivenReasons: [HeldReason] = [
+        .unknownProduct, .productTypeMismatch, .notDeliverable, .familyShared, .amountOverflow, .sandboxPolicy,
+        .tokenRequired,
     ]
-    /// Reasons that may be gone once policies changed.
-    static let policyReasons: [HeldReason] = [.sandboxPolicy, .tokenRequired]
 }

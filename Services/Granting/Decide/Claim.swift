@@ -13,8 +13,8 @@ enum Claim: Equatable {
 }
 
 extension Books {
-    /// Finds the owner: the token's customer; else the order's; else whoever it was bound to; else, of a renewal, whoever
-    /// has the subscription; else the caller, once.
+    /// Finds the owner: the token's customer; else the order's; else whoever it was bound to; else, of a subscription,
+    /// whoever has the period, or the newest one; else the caller, once.
     func claim(_ purchase: Purchase, by submission: Submission) -> Claim {
         let token = owner(ofToken: purchase.statement.appAccountToken, in: purchase.app)
         if let caller = submission.caller, let owner = purchase.owner, owner != caller {
@@ -37,7 +37,8 @@ extension Books {
         if let owner = purchase.owner {
             return .owner(owner, order: purchase.submittedOrder, isClaimedByCaller: purchase.isClaimedByCaller)
         }
-        if purchase.statement.isAutoRenewable, let owner = subscriptionOwners[purchase.statement.chain] {
+        let chain = purchase.statement.isAutoRenewable ? subscriptionOwners[purchase.statement.chain] : nil
+        if let owner = periodOwner(of: purchase) ?? chain?.customer {
             if let caller = submission.caller, caller != owner {
                 return .refused(.transactionAlreadyBound, .bindingConflict)
             }

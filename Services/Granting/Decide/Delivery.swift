@@ -40,9 +40,12 @@ extension Books {
             }
             purchase.deliveredBy = first.transactionID
             settle(purchase, nil, &facts)
+            catchUp(first, cause: submission.cause, &facts)
             return .delivered(by: first)
         }
         if revokedShareKnown(purchase, owner) == VerifiedTransaction.wholeShare {
+            // Nothing is awaited on the order any more: it ends as if the refund had come after the delivery.
+            purchase.orderNumber = self.order(order, settledBy: purchase, owner, submission.cause)
             settle(purchase, nil, &facts)
             return .revoked
         }
@@ -68,11 +71,24 @@ extension Books {
 
     private func revokedShareKnown(_ purchase: Purchase, _ owner: CustomerID) -> Int64 {
         let statement = purchase.statement
+        if let period = statement.period {
+            return newestStatement(of: period, ownedBy: owner)?.takenShare ?? statement.takenShare
+        }
         guard statement.isNonConsumable,
             let newest = newestStatement(of: statement.originalTransactionID, statement.environment, ownedBy: owner),
             newest.isNewer(than: statement)
         else { return statement.takenShare }
         return newest.revokedShare
+    }
+
+    /// The order that a purchase settles, once: the one it settled before, else the one that was named.
+    private mutating func order(
+        _ order: OrderNumber?, settledBy purchase: Purchase, _ owner: CustomerID, _ cause: MessageID
+    ) -> OrderNumber? {
+        if let settled = purchase.orderNumber { return settled }
+        return order.flatMap {
+            isDelivered($0, by: purchase.statement) ? nil : settleOrder($0, purchase.statement, owner, cause)
+        }
     }
 
     private mutating func grant(
@@ -91,9 +107,7 @@ extension Books {
             settle(purchase, .amountOverflow, &facts)
             return .held(.amountOverflow)
         }
-        let orderNumber = order.flatMap {
-            isDelivered($0, by: statement) ? nil : settleOrder($0, statement, owner, cause)
-        }
+        let orderNumber = self.order(order, settledBy: purchase, owner, cause)
         var purchase = purchase
         purchase.orderNumber = orderNumber
         purchase.deliveredBy = statement.transactionID
@@ -104,16 +118,18 @@ extension Books {
             originalTransactionID: statement.originalTransactionID, orderNumber: orderNumber, cause: cause,
             lineItem: statement.period?.item)
         insert(grant)
-        if statement.isAutoRenewable { subscriptionOwners[statement.chain] = owner }
         changes.newGrants.append(grant.key)
         credit(amounts, for: grant)
         announce(grant, amounts, purchase, &facts)
         return .granted(grant.key)
     }
 
-    /// Whether an order was delivered by another period of the same subscription: a renewal is no second purchase on it.
+    /// Whether an order was delivered by another transaction of the same subscription or chain of restores: a renewal or a
+    /// restore is no second purchase on it.
     private func isDelivered(_ order: OrderNumber, by statement: VerifiedTransaction) -> Bool {
-        statement.isAutoRenewable && orders[order]?.deliveredBy.map { $0 != statement.key } ?? false
+        guard let other = orders[order]?.deliveredBy, other != statement.key else { return false }
+        return statement.isAutoRenewable
+            || statement.isNonConsumable && purchases[other]?.statement.chain == statement.chain
     }
 
     /// What makes the grant unique. A family member's is their own transaction, and nothing more.
@@ -190,7 +206,20 @@ extension Books {
                     body: .held(body), key: purchase.key.description, environment: purchase.key.environment))
         }
         purchase.heldReason = reason
+        keep(purchase)
+        if reason == nil { bindPeriod(of: purchase) }
+    }
+
+    /// Keeps what was decided on a purchase, and what follows from its having an owner.
+    mutating func keep(_ purchase: Purchase) {
         purchases[purchase.key] = purchase
         changes.purchases.insert(purchase.key)
+        count(purchase)
+        let statement = purchase.statement
+        guard let owner = purchase.owner, statement.isAutoRenewable else { return }
+        let found = SubscriptionOwner(
+            customer: owner, since: statement.purchaseDate, transactionID: statement.transactionID)
+        if let known = subscriptionOwners[statement.chain], !found.isNewer(than: known) { return }
+        subscriptionOwners[statement.chain] = found
     }
 }

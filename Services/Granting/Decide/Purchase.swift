@@ -29,6 +29,11 @@ struct Purchase: Sendable, Equatable {
         deliveredBy.map { TransactionKey(environment: statement.environment, transactionID: $0) }
     }
 
+    /// Whether its owner got all of the money back before anything was delivered.
+    var isRefundedUndelivered: Bool {
+        owner != nil && deliveredBy == nil && statement.takenShare == VerifiedTransaction.wholeShare
+    }
+
     /// A purchase first heard of by `statement`.
     init(statement: VerifiedTransaction, app: AppID) {
         self.statement = statement

@@ -16,6 +16,21 @@ struct PeriodKey: Hashable, Sendable, Comparable {
     }
 }
 
+/// Who owns a subscription: the owner of its newest period that has one.
+struct SubscriptionOwner: Sendable, Equatable {
+    /// Whose.
+    var customer: CustomerID
+    /// When that period was bought (ms since 1970).
+    var since: Int64
+    /// That period's transaction.
+    var transactionID: TransactionID
+
+    /// Whether the other period is older.
+    func isNewer(than other: SubscriptionOwner) -> Bool {
+        (since, transactionID) >= (other.since, other.transactionID)
+    }
+}
+
 /// What Apple says about the next renewal of a subscription, and for which app.
 struct Renewal: Sendable, Equatable {
     /// What Apple signed.

@@ -9,21 +9,12 @@ enum Redrives {
     /// Re-drives under way at once, at most: a second or so of work, and far below a queue that anybody would notice.
     static let window: Int64 = 1_000
 
-    /// Marks and returns the oldest held purchases whose reason a change may have removed.
+    /// Marks and returns the oldest held purchases: whatever changed may have removed their reason. Also what an older
+    /// version of the program held, and this one would not, comes round by this.
     static func choose(
         for change: CatalogImport.Change, of app: AppID, in tables: inout some BookTables & ~Copyable
     ) throws -> [TransactionKey] {
-        var keys: [TransactionKey] = []
-        if !change.products.isEmpty {
-            keys += try mark(
-                app, change.version, CatalogImport.productReasons, change.products.map(\.productID), window,
-                in: &tables)
-        }
-        if change.changesPolicies {
-            keys += try mark(
-                app, change.version, CatalogImport.policyReasons, nil, window - Int64(keys.count), in: &tables)
-        }
-        return keys
+        try mark(app, change.version, window, in: &tables)
     }
 
     /// Decides re-drives, and asks for as many more.
@@ -72,8 +63,7 @@ enum Redrives {
     ) throws {
         var places = places[...]
         for (app, stamp) in try tables.run([.stamps(Set(apps).sorted())]).stamps {
-            let reasons = CatalogImport.productReasons + CatalogImport.policyReasons
-            let keys = try mark(app, stamp.version, reasons, nil, Int64(places.count), in: &tables)
+            let keys = try mark(app, stamp.version, Int64(places.count), in: &tables)
             for key in keys {
                 guard let place = places.popFirst(), case .done(let facts, let reply) = outcomes[place] else { break }
                 let more = try fact(key, stamp.version, app, batch[place].header, at: WallClock.milliseconds)
@@ -84,12 +74,11 @@ enum Redrives {
 
     /// Marks up to `limit` held purchases as asked for on account of a version.
     private static func mark(
-        _ app: AppID, _ version: Int64, _ reasons: [HeldReason], _ products: [ProductID]?, _ limit: Int64,
-        in tables: inout some BookTables & ~Copyable
+        _ app: AppID, _ version: Int64, _ limit: Int64, in tables: inout some BookTables & ~Copyable
     ) throws -> [TransactionKey] {
         guard limit > 0 else { return [] }
         let range = TransactionTable.HeldRange(
-            app: app, version: version, reasons: reasons, products: products, limit: limit)
+            app: app, version: version, reasons: CatalogImport.redrivenReasons, limit: limit)
         return try tables.run([.markHeld(range)]).marked
     }
 }

@@ -40,13 +40,27 @@ struct RunCommands: Handler {
                 redrives = []
                 outcomes[place] = try ImportCatalog.run(request, batch[place], in: &tables)
             case .clearRisk(let request):
-                tables.enqueue([.clearRisk(request, cause: batch[place].header.id)])
-                outcomes[place] = .done(facts: [], reply: try batch[place].reply(RiskClearAnswered()))
+                outcomes[place] = try clearRisk(request, batch[place], in: &tables)
             case nil: continue
             }
         }
         try Redrives.run(redrives, of: batch, &outcomes, in: &tables)
         return outcomes
+    }
+
+    /// Puts an operator's word on record. Of a user the app does not know there is nothing to clear.
+    private func clearRisk(
+        _ request: RiskClearRequested, _ incoming: Incoming, in tables: inout some BookTables & ~Copyable
+    ) throws -> Outcome {
+        let user = UserKey(app: request.app, user: request.userID)
+        guard let customer = try tables.run([.findCustomers([user])]).customers.first?.id else {
+            return .done(facts: [], reply: try incoming.reply(RiskClearAnswered(isUnknownUser: true)))
+        }
+        tables.enqueue([.clearRisk(request, cause: incoming.header.id)])
+        let fact = try Fact(
+            RiskCleared(customer: customer, actor: request.actor), key: customer.rawValue, app: request.app,
+            environment: nil, causedBy: incoming.header, occurredAt: WallClock.milliseconds)
+        return .done(facts: [fact], reply: try incoming.reply(RiskClearAnswered()))
     }
 
     private func read(_ incoming: Incoming) -> Command? {

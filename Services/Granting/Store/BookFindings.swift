@@ -19,8 +19,8 @@ struct BookFindings {
     /// Tokens handed out.
     var tokens: [(key: TokenKey, token: IssuedToken)] = []
     /// Who owns subscriptions, and which grants delivered their periods.
-    var subscriptionOwners: [(chain: TransactionKey, owner: CustomerID)] = []
-    var periods: [(key: PeriodKey, grant: TransactionKey)] = []
+    var subscriptionOwners: [(chain: TransactionKey, owner: SubscriptionOwner)] = []
+    var periods: [(key: PeriodKey, grant: TransactionKey, customer: CustomerID)] = []
     /// Refunds that limits may count, and when operators cleared their customers.
     var countedRefunds: [CountedRefund] = []
     var clearances: [(customer: CustomerID, at: Int64)] = []
@@ -46,7 +46,8 @@ struct BookFindings {
     /// Takes over the rows of a query.
     mutating func read(_ rows: Rows, of query: BookQuery) throws {
         switch query {
-        case .keepCatalog, .changeCatalog, .insertCustomers, .savepoint, .rollBackToSavepoint, .insertTransactions:
+        case .keepCatalog, .changeCatalog, .insertCustomers, .savepoint, .rollBackToSavepoint, .insertTransactions,
+            .lockSubscriptions:
             break
         case .stamps: stamps += try rows.map(CatalogTables.stamp)
         case .definition: definition = try CatalogTables.decode(try rows.single().json("definition"))
@@ -61,6 +62,9 @@ struct BookFindings {
         case .tokens: tokens += try rows.map(CustomerTables.token)
         case .subscriptionOwners: subscriptionOwners += try rows.map(SubscriptionTables.owner)
         case .periods: periods += try rows.map(SubscriptionTables.period)
+        case .transactionsOfPeriods:
+            purchases += try rows.map(TransactionTable.purchase)
+            tokens += try rows.compactMap(SubscriptionTables.token)
         case .countedRefunds: countedRefunds += try rows.map(RefundTables.counted)
         case .clearances: clearances += try rows.map(RefundTables.clearance)
         case .clock: now = try rows.single().int8("now")

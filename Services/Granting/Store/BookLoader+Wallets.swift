@@ -38,10 +38,17 @@ extension BookLoader {
         }
     }
 
-    /// Whether any of a purchase is, or was, taken back by Apple.
+    /// Whether any of a purchase, or of the period it tells of, is, or was, taken back by Apple.
     private func isRevoked(_ need: BookNeeds.PurchaseNeed, _ books: Books) -> Bool {
         need.transaction.revokedShare > 0
             || (books.purchases[need.transaction.key]?.statement.revokedShare ?? 0) > 0
+            || ofPeriod(need, books).contains { $0.statement.revokedShare > 0 }
+    }
+
+    /// All transactions that tell of a purchase's period.
+    private func ofPeriod(_ need: BookNeeds.PurchaseNeed, _ books: Books) -> [Purchase] {
+        guard let period = need.transaction.period else { return [] }
+        return books.purchases.values.filter { $0.statement.period == period }
     }
 
     /// Orders named by tokens and by earlier submissions, but not by the messages themselves.
@@ -74,7 +81,9 @@ extension BookLoader {
             let token = books.owner(ofToken: need.transaction.appAccountToken, in: need.app)
             let stamped = books.owner(ofToken: stored?.statement.appAccountToken, in: need.app)
             let caller = need.user.flatMap { callers[$0] } ?? need.customer
-            for customer in [stored?.owner, token?.customer, stamped?.customer, caller] {
+            let holder = need.transaction.period.flatMap { holders[$0] }
+            let sharing = ofPeriod(need, books).map(\.owner)
+            for customer in [stored?.owner, token?.customer, stamped?.customer, caller, holder] + sharing {
                 guard let customer else { continue }
                 ranges.insert(WalletTables.LotRange(customer: customer, asset: nil))
             }

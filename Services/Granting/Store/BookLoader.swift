@@ -1,6 +1,7 @@
 import Messages
 
-/// Loads the part of the books a batch decides on, and locks it: customers, then transactions, each in key order.
+/// Loads the part of the books a batch decides on, and locks it: customers, then subscriptions, then transactions, each
+/// in key order.
 ///
 /// A customer's lock covers the whole wallet (orders, accounts, lots, debts, spends), so nothing below is locked again.
 /// Two round trips, one more for users never seen before, and one for what only the locks can name (a purchase that is
@@ -10,6 +11,8 @@ struct BookLoader {
     private(set) var needs: BookNeeds
     /// Who asked, by user.
     private(set) var callers: [UserKey: CustomerID] = [:]
+    /// Who has which periods of subscriptions.
+    private(set) var holders: [PeriodKey: CustomerID] = [:]
 
     /// Loads everything. `catalogs` remembers catalogues between batches.
     static func load(
@@ -38,7 +41,7 @@ struct BookLoader {
         if !needs.subscriptions.isEmpty { queries.append(.subscriptionOwners(needs.subscriptions)) }
         let found = try tables.run(queries)
         var owners = Set(needs.purchases.compactMap(\.customer) + found.owners)
-        owners.formUnion(found.subscriptionOwners.map(\.owner))
+        owners.formUnion(found.subscriptionOwners.map(\.owner.customer))
         owners.formUnion(takeCallers(found.customers))
         let newcomers = users.filter { callers[$0] == nil }
         if !newcomers.isEmpty {
@@ -64,7 +67,7 @@ struct BookLoader {
 
     /// Locks customers and transactions. If a transaction turns out to belong to somebody who is not locked, because it
     /// was claimed in between, the locks are given up and taken again in order, that customer included.
-    private func lock(
+    private mutating func lock(
         _ owners: Set<CustomerID>, _ books: inout Books, in tables: inout some BookTables & ~Copyable
     ) throws {
         var owners = owners
@@ -76,17 +79,22 @@ struct BookLoader {
         }
     }
 
-    private func lockOnce(
+    private mutating func lockOnce(
         _ owners: Set<CustomerID>, _ books: inout Books, in tables: inout some BookTables & ~Copyable
     ) throws -> Set<CustomerID> {
         let (keys, tokens) = (needs.keys, needs.tokens)
         var queries: [BookQuery] = [.lockCustomers(owners.sorted())]
+        let subscriptions = needs.subscriptions
         if !keys.isEmpty {
-            queries = [.savepoint] + queries + [.insertTransactions(needs.firstSubmissions), .lockTransactions(keys)]
+            queries.insert(.savepoint, at: 0)
+            if !subscriptions.isEmpty { queries.append(.lockSubscriptions(subscriptions)) }
+            queries += [.insertTransactions(needs.firstSubmissions), .lockTransactions(keys)]
         }
         if !keys.isEmpty || !tokens.isEmpty { queries.append(.tokens(tokens, keys)) }
-        if !needs.subscriptions.isEmpty {
-            queries += [.subscriptionOwners(needs.subscriptions), .periods(needs.periods)]
+        if !subscriptions.isEmpty {
+            queries += [
+                .subscriptionOwners(subscriptions), .periods(needs.periods), .transactionsOfPeriods(needs.periods),
+            ]
         }
         // These stand still from the first statement on.
         queries += [.clock, .accounts(owners.sorted())]
@@ -96,7 +104,10 @@ struct BookLoader {
         books.subscriptionOwners = [:]
         for (chain, owner) in found.subscriptionOwners { books.subscriptionOwners[chain] = owner }
         books.periods = [:]
-        for (period, grant) in found.periods { books.periods[period] = grant }
+        for (period, grant, customer) in found.periods {
+            books.periods[period] = grant
+            holders[period] = customer
+        }
         books.customers = [:]
         for customer in found.customers { books.customers[customer.id] = customer }
         books.tokens = [:]
@@ -105,7 +116,8 @@ struct BookLoader {
         books.purchases = [:]
         // Every token that is known now may decide on an owner, also one that was issued since the look ahead.
         var needed = Set(books.tokens.values.map(\.customer))
-        needed.formUnion(books.subscriptionOwners.values)
+        needed.formUnion(books.subscriptionOwners.values.map(\.customer))
+        needed.formUnion(holders.values)
         for purchase in found.purchases {
             books.purchases[purchase.key] = purchase
             if let owner = purchase.owner { needed.insert(owner) }

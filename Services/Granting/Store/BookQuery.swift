@@ -29,6 +29,8 @@ enum BookQuery {
     case rollBackToSavepoint
     /// Locks customers in key order, and with each the whole wallet.
     case lockCustomers([CustomerID])
+    /// Locks subscriptions, and with each what every transaction of it says; the transaction id stands for the original.
+    case lockSubscriptions([TransactionKey])
     /// Inserts the transactions that are missing; sorted by key, one a key.
     case insertTransactions([Submission])
     /// Locks and reads transactions, in key order.
@@ -57,6 +59,8 @@ enum BookQuery {
     case subscriptionOwners([TransactionKey])
     /// Which grants delivered periods of subscriptions.
     case periods([PeriodKey])
+    /// The transactions that tell of periods of subscriptions.
+    case transactionsOfPeriods([PeriodKey])
     /// Refunds of customers that limits may count, and when an operator cleared them.
     case countedRefunds([CustomerID])
     case clearances([CustomerID])
@@ -87,6 +91,7 @@ enum BookQuery {
         case .savepoint: Statement("SAVEPOINT loading")
         case .rollBackToSavepoint: Statement("ROLLBACK TO SAVEPOINT loading")
         case .lockCustomers(let customers): CustomerTables.lock(customers)
+        case .lockSubscriptions(let chains): SubscriptionTables.lock(chains)
         case .insertTransactions(let submissions): TransactionTable.insert(submissions)
         case .lockTransactions(let keys): TransactionTable.lock(keys)
         case .tokens(let tokens, let keys): CustomerTables.tokens(tokens, keys)
@@ -102,6 +107,7 @@ enum BookQuery {
         case .debts(let keys, let chains, let owners): WalletTables.debts(of: keys, chains: chains, ownedBy: owners)
         case .subscriptionOwners(let chains): SubscriptionTables.owners(chains)
         case .periods(let periods): SubscriptionTables.periods(periods)
+        case .transactionsOfPeriods(let periods): SubscriptionTables.transactions(of: periods)
         case .countedRefunds(let customers): RefundTables.counted(customers)
         case .clearances(let customers): RefundTables.clearances(customers)
         case .openDebts(let customers): RefundTables.openDebts(customers)

@@ -3,22 +3,26 @@ import Postgres
 
 /// What a user's entitlements are made of: delivered purchases of products that name one, and renewal infos.
 enum EntitlementTables {
-    /// A user's entitling purchases, each with its subscription's renewal info, and the database's time.
+    /// A user's entitling purchases, each with its subscription's renewal info, and the database's time. A period is told
+    /// by the newest statement of all transactions that tell of it.
     static func read(_ question: EntitlementsRequested) -> Statement {
         Statement(
             """
-            SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, p.entitlement, p.entitlement_days,
+            SELECT DISTINCT ON (g.environment, g.transaction_id)
+                (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, p.entitlement, p.entitlement_days,
                 g.applied_share, \(TransactionTable.selected), r.auto_renew_product_id, r.auto_renew_status,
                 r.expiration_intent, r.is_in_billing_retry, r.grace_period_expires_date,
                 r.signed_date AS renewal_signed_date, r.payload_hash AS renewal_hash
             FROM granting.customers c
-            JOIN granting.grants g ON g.customer = c.customer
+            JOIN granting.transactions t ON t.owner = c.customer
+            JOIN granting.grants g ON g.environment = t.environment AND g.transaction_id = t.delivered_by
             JOIN granting.product_versions p ON p.app = g.app AND p.product_id = g.product_id
                 AND p.version = g.product_version AND p.entitlement IS NOT NULL
-            JOIN granting.transactions t ON t.environment = g.environment AND t.transaction_id = g.transaction_id
             LEFT JOIN granting.renewals r ON r.environment = t.environment
                 AND r.original_transaction_id = t.original_transaction_id
-            WHERE c.app = $1 AND c.user_id = $2
+            WHERE c.app = $1 AND c.user_id = $2 AND (g.kind = 'period' OR t.transaction_id = g.transaction_id)
+            ORDER BY g.environment, g.transaction_id, t.signed_date DESC, t.revoked_share DESC,
+                t.payload_hash COLLATE "C" DESC
             """, [.text(question.app.rawValue), .text(question.userID.rawValue)])
     }
 

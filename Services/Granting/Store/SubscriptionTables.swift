@@ -33,12 +33,48 @@ enum SubscriptionTables {
             ])
     }
 
+    /// Locks subscriptions, by their names: nothing has a row before somebody owns it, and of two customers who claim two
+    /// periods at once the second must find what the first got. In the order of the hashes, the same for everybody;
+    /// a collision makes two subscriptions wait for each other and nothing more.
+    static func lock(_ chains: [TransactionKey]) -> Statement {
+        Statement(
+            """
+            SELECT pg_advisory_xact_lock(k.hash) FROM (
+                SELECT DISTINCT hashtextextended('granting.subscriptions ' || environment || '/' || original, 0) AS hash
+                FROM unnest($1::text[], $2::text[]) AS k (environment, original) ORDER BY 1) AS k
+            """, SQLValue.keys(chains))
+    }
+
+    /// All transactions that tell of these periods, with the tokens they carry if they are ours. They stand still under
+    /// the locks of their subscriptions.
+    static func transactions(of periods: [PeriodKey]) -> Statement {
+        Statement(
+            """
+            SELECT \(TransactionTable.selected), i.customer AS token_customer, i.order_number AS token_order
+            FROM unnest($1::text[], $2::text[], $3::text[]) AS k (environment, original, item)
+            JOIN granting.transactions t ON t.environment = k.environment AND t.original_transaction_id = k.original
+            LEFT JOIN granting.tokens i ON i.app = t.app AND i.token = t.app_account_token
+            WHERE coalesce(t.web_order_line_item_id, t.transaction_id) = k.item AND t.ownership <> 'FAMILY_SHARED'
+            """, keys(periods))
+    }
+
+    /// The token of such a row, if it carries one of ours.
+    static func token(_ row: Row) throws -> (key: TokenKey, token: IssuedToken)? {
+        guard let customer: CustomerID = try row.optionalID("token_customer"),
+            let token = try row.optionalUUID("app_account_token")
+        else { return nil }
+        return (
+            TokenKey(app: AppID(try row.text("app")), token: UUIDText.format(token)),
+            IssuedToken(customer: customer, orderNumber: try row.optionalName("token_order"))
+        )
+    }
+
     /// Who owns subscriptions: the owner of the newest period that has one.
     static func owners(_ chains: [TransactionKey]) -> Statement {
         Statement(
             """
             SELECT DISTINCT ON (t.environment, t.original_transaction_id) t.environment,
-                t.original_transaction_id AS transaction_id, t.owner
+                t.original_transaction_id AS transaction_id, t.owner, t.purchase_date, t.transaction_id AS period
             FROM unnest($1::text[], $2::text[]) AS k (environment, original)
             JOIN granting.transactions t ON t.environment = k.environment AND t.original_transaction_id = k.original
             WHERE t.owner IS NOT NULL
@@ -50,30 +86,38 @@ enum SubscriptionTables {
     static func periods(_ periods: [PeriodKey]) -> Statement {
         Statement(
             """
-            SELECT g.environment, g.transaction_id, g.original_transaction_id, g.web_order_line_item_id
+            SELECT g.environment, g.transaction_id, g.original_transaction_id, g.web_order_line_item_id, g.customer
             FROM unnest($1::text[], $2::text[], $3::text[]) AS k (environment, original, item)
             JOIN granting.grants g ON g.environment = k.environment AND g.original_transaction_id = k.original
                 AND g.web_order_line_item_id = k.item
             WHERE g.kind = 'period'
-            """,
-            [
-                .textArray(periods.map(\.environment.rawValue)), .texts(periods.map(\.originalTransactionID)),
-                .textArray(periods.map(\.item)),
-            ])
+            """, keys(periods))
+    }
+
+    private static func keys(_ periods: [PeriodKey]) -> [SQLValue] {
+        [
+            .textArray(periods.map(\.environment.rawValue)), .texts(periods.map(\.originalTransactionID)),
+            .textArray(periods.map(\.item)),
+        ]
     }
 
     /// An owner's row.
-    static func owner(_ row: Row) throws -> (chain: TransactionKey, owner: CustomerID) {
-        (try row.transactionKey(), try row.id("owner"))
+    static func owner(_ row: Row) throws -> (chain: TransactionKey, owner: SubscriptionOwner) {
+        (
+            try row.transactionKey(),
+            SubscriptionOwner(
+                customer: try row.id("owner"), since: try row.int8("purchase_date"),
+                transactionID: TransactionID(try row.text("period")))
+        )
     }
 
     /// A period's row.
-    static func period(_ row: Row) throws -> (key: PeriodKey, grant: TransactionKey) {
+    static func period(_ row: Row) throws -> (key: PeriodKey, grant: TransactionKey, customer: CustomerID) {
         (
             PeriodKey(
                 environment: try row.book("environment"),
                 originalTransactionID: TransactionID(try row.text("original_transaction_id")),
-                item: try row.text("web_order_line_item_id")), try row.transactionKey()
+                item: try row.text("web_order_line_item_id")), try row.transactionKey(), try row.id("customer")
         )
     }
 }

@@ -111,8 +111,6 @@ enum TransactionTable {
         var version: Int64
         /// Held for one of these reasons.
         var reasons: [HeldReason]
-        /// Of these products; nil = all.
-        var products: [ProductID]?
         /// The oldest so many.
         var limit: Int64
     }
@@ -125,14 +123,13 @@ enum TransactionTable {
             UPDATE granting.transactions AS t SET redriven_version = $2
             FROM (SELECT h.environment, h.transaction_id FROM granting.transactions h
                 WHERE h.app = $1 AND h.held_reason = ANY($3::text[]) AND h.redriven_version < $2
-                    AND ($4::text[] IS NULL OR h.product_id = ANY($4::text[]))
-                ORDER BY h.created_at LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED) AS h
+                ORDER BY h.created_at LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED) AS h
             WHERE t.environment = h.environment AND t.transaction_id = h.transaction_id
             RETURNING t.environment, t.transaction_id
             """,
             [
                 .text(range.app.rawValue), .int8(range.version), .textArray(range.reasons.map(\.rawValue)),
-                range.products.map { .texts($0) } ?? .null, .int8(range.limit),
+                .int8(range.limit),
             ])
     }
 

@@ -193,7 +193,6 @@ extension Database {
         }.filter { _, row in
             guard let reason = row.purchase.heldReason, range.reasons.contains(reason) else { return false }
             return row.purchase.app == range.app && row.redrivenVersion < range.version
-                && (range.products.map { $0.contains(row.purchase.statement.productID) } ?? true)
         }.sorted { $0.row.place < $1.row.place }
         var marked: [TransactionKey] = []
         for (key, row) in held where marked.count < Int(range.limit) {
