@@ -8,6 +8,8 @@ enum ControlMain {
     private static let usage = """
         usage: purser verify [options] FILE|-       explains offline what a signed payload is and whether it is valid
                purser catalog import [options] FILE shows what an app's file changes, and imports it
+               purser notifications list [options]  what Apple told, or what was refused, page by page
+               purser notifications show UUID       one of them: what it says, what it was told on as, and when
                purser notifications redrive [options]
                                                     tells stored notifications of Apple again
                purser risk clear [options]          lifts limits that refunds have set a user

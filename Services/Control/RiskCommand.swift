@@ -26,7 +26,7 @@ struct RiskCommand {
         return RiskClearRequested(app: AppID(app), userID: UserID(user), actor: actor, reason: reason)
     }
 
-    /// Exit code: 0 done, 1 unreachable, 2 wrong usage or settings.
+    /// Exit code: 0 done, 1 unreachable or no such user, 2 wrong usage or settings.
     nonisolated(nonsending) func run(arguments: [String]) async -> Int32 {
         guard let request = Self.request(arguments) else {
             output(Self.usage)
@@ -35,7 +35,11 @@ struct RiskCommand {
         return await Desk.with(environment, output) { desk in
             do {
                 try await desk.becomeReady()
-                _ = try await desk.ask(request, expecting: RiskClearAnswered.self, app: request.app)
+                let answer = try await desk.ask(request, expecting: RiskClearAnswered.self, app: request.app)
+                guard answer.isUnknownUser != true else {
+                    output("not cleared: \(request.app) has no such user")
+                    return 1
+                }
                 output("refunds of before count for no limit any more")
                 return 0
             } catch {

@@ -2,6 +2,8 @@ import AppStoreSimulation
 import Messages
 import TestSupport
 
+@testable import Granting
+
 /// A history in which everything that can happen to a purchase happens.
 enum AuditHistory {
     private static let token = "11111111-1111-4111-8111-111111111111"
@@ -49,11 +51,37 @@ enum AuditHistory {
         try buy(plain("8", "unknown"), by: bob)
         try buy(plain("9", revoked: 100_000), by: bob)
         try buy(plain("10"), by: nil)
-        try shop.notify(["REFUND", "TEST", "SOMETHING_NEW"])
+        try shop.notify(
+            AuditedDatabase.notification("REFUND", 0), AuditedDatabase.notification("TEST", 1),
+            AuditedDatabase.notification("SOMETHING_NEW", 2))
         try shop.redrive("REFUND")
+        try subscribe(shop)
+        // Refunded in full before it was delivered: its order awaits nothing.
+        let late = "33333333-3333-4333-8333-333333333333"
+        try shop.order("A3", "coins60", token: late, by: bob)
+        try buy(AuditedDatabase.statement("11", token: late, revoked: 100_000), by: bob, order: "A3")
         // Somebody else's, and the same again.
         try buy(plain("3", "bundle"), by: bob)
         try buy(plain("3", "bundle", later: 2, revoked: 10_000), by: alice)
+    }
+
+    /// Carol's subscription: two periods, the second told of by two transactions, of which the later one is refunded.
+    private static func subscribe(_ shop: AuditedDatabase) throws {
+        let carol = AuditedDatabase.carol
+        try shop.purchase([AuditedDatabase.period("20", item: "a")], by: carol)
+        try shop.tell(
+            try AuditedDatabase.notification(
+                "SUBSCRIBED", 3, AuditedDatabase.period("20", item: "a"), renewal: AuditedDatabase.renewal()),
+            try AuditedDatabase.notification(
+                "DID_RENEW", 4, AuditedDatabase.period("21", item: "b"), renewal: AuditedDatabase.renewal(later: 60_000)
+            ),
+            try AuditedDatabase.notification(
+                "REFUND", 5, AuditedDatabase.period("22", item: "b", later: 1, revoked: 40_000)))
+        _ = try shop.decide(
+            [
+                try AuditedDatabase.incoming(
+                    RiskClearRequested(app: AuditedDatabase.app, userID: carol, actor: "op", reason: "canary"))
+            ], by: RunCommands())
     }
 
     private static func plain(

@@ -59,6 +59,39 @@ import Testing
         }
     }
 
+    @Test func `what Apple told and Granting has not seen is lost, in question, or seen (INV2 INV7)`() async throws {
+        let (broker, url) = try await Self.control("told")
+        let audited = try await AuditedDatabase.make("told")
+        try await onThread {
+            let settings = ["PURSER_CONTROL_AMQP_URL": url]
+            let statement = AuditedDatabase.statement("1")
+            let waiting =
+                try audited.notify(try AuditedDatabase.notification("ONE_TIME_CHARGE", 1, statement))
+                + audited.notify(try AuditedDatabase.notification("TEST", 2))
+                + audited.notify(try AuditedDatabase.notification("SOMETHING_NEW", 3, statement))
+            #expect(audited.audit(settings: settings).code == 0, "within the grace it is under way")
+            let lost = audited.audit("--grace", "0", settings: settings)
+            #expect(lost.code == 1, "\(lost.lines)")
+            #expect(
+                lost.lines.contains {
+                    $0.contains("FAIL  notifications.seen  1 told notification(s) not decided on, at least 1")
+                }, "what says nothing of a purchase, or what no version knows, is nothing to be seen")
+            let message = OutgoingMessage(
+                exchange: Topology.parked, routingKey: Topology.grantingNotifications.name,
+                properties: MessageProperties(type: "notification.one_time_charge"), body: Array("{}".utf8))
+            _ = try broker.publish([message])
+            let parked = audited.audit("--grace", "0", settings: settings)
+            #expect(parked.code == 0 && parked.lines.contains { $0.contains("?     notifications.seen") })
+            try audited.corrupt("INSERT INTO intake.unannounced (facts) SELECT array_agg(id) FROM intake.facts")
+            let unpublished = audited.audit("--grace", "0", settings: settings)
+            #expect(unpublished.lines.contains { $0.hasPrefix("ok    notifications.seen") }, "the sweep's matter")
+            try audited.corrupt("DELETE FROM intake.unannounced")
+            _ = try audited.decide(waiting, by: ApplyNotifications())
+            let seen = audited.audit("--grace", "0", settings: settings)
+            #expect(seen.code == 0 && seen.lines.contains { $0.hasPrefix("ok    notifications.seen") })
+        }
+    }
+
     @Test func `without the broker nothing is proven of what is not decided (exit 2), all else is`() async throws {
         let audited = try await AuditedDatabase.make("no_broker")
         try await onThread {

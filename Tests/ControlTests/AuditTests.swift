@@ -1,9 +1,11 @@
 import JSON
+import Messages
 import Postgres
 import TestSupport
 import Testing
 
 @testable import Control
+@testable import Granting
 
 /// A history made by the real handlers is clean, and whatever is spoiled of it by hand is found.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct AuditTests {
@@ -13,7 +15,7 @@ import Testing
             #expect(code == 0, "\(lines.joined(separator: "\n"))")
             #expect(lines.last?.hasPrefix("clean: ") == true)
             #expect(
-                lines.contains { $0.hasPrefix("transactions: 6 granted, ") && $0.contains("1 held: unknown_product") })
+                lines.contains { $0.hasPrefix("transactions: 8 granted, ") && $0.contains("1 held: unknown_product") })
         }
     }
 
@@ -24,7 +26,7 @@ import Testing
         try await AuditHistory.copy { audited in
             try audited.corrupt(corruption.sql)
             // Without grace: what vanished was verified only just now.
-            let grace = corruption.finds.contains { $0 == "purchases.seen" } ? "0" : "60"
+            let grace = corruption.finds.contains { $0.hasSuffix(".seen") } ? "0" : "60"
             let report = try audited.report("--grace", grace)
             #expect(report.failed == corruption.finds && report.exitCode == 1)
             let found = report.lines.filter { !$0.hasPrefix("ok ") }
@@ -39,13 +41,13 @@ import Testing
         try await AuditHistory.copy { audited in
             try audited.corrupt("UPDATE granting.accounts SET balance = balance + 1")
             let text = audited.audit("--full")
-            #expect(text.code == 1 && text.lines.last?.hasPrefix("FOUND 6: ") == true)
+            #expect(text.code == 1 && text.lines.last?.hasPrefix("FOUND 8: ") == true)
             let json = audited.audit("--full", "--json")
             #expect(json.code == 1 && json.lines.count == 1)
             let object = try JSONReader.parseObject(Array(json.lines.joined().utf8))
             #expect(object["exitCode"]?.intValue == 1 && object["clean"]?.boolValue == false)
             let checks = try #require(object["checks"]?.arrayValue)
-            #expect(checks.count == AuditCheck.all.count + AuditCheck.schemas.count + 1)
+            #expect(checks.count == AuditCheck.all.count + AuditCheck.schemas.count + SightCheck.all.count)
             let example = checks.first?.objectValue?["examples"]?.arrayValue?.first?.objectValue
             #expect(example?["asset"]?.stringValue == "DANBING" && example?["customer"] != nil)
         }
@@ -67,9 +69,18 @@ import Testing
         }
     }
 
+    @Test(arguments: AppleNotificationType.allCases)
+    func `what a told notification must have done is what Granting does with one of its type`(
+        type: AppleNotificationType
+    ) {
+        #expect(AuditCheck.withoutPurchase.contains(type) == (type.effect == .none))
+        #expect(AuditCheck.delivering.contains(type) == (type.effect == .claims))
+        #expect(AuditCheck.aboutRefunds.contains(type) == type.tellsOfRefund)
+    }
+
     @Test func `there is a corruption for every check`() {
         let found = Set(Corruption.all.flatMap(\.finds))
-        let names = AuditCheck.all.map(\.name) + [AuditReport.unseenName]
+        let names = AuditCheck.all.map(\.name) + SightCheck.all.map(\.name)
         let waiting = AuditCheck.schemas.map { AuditCheck.unannounced($0, grace: 1).name }
         #expect(found == Set(names + waiting))
         #expect(Set(names).count == names.count)

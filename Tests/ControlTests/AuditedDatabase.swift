@@ -57,6 +57,7 @@ struct AuditedDatabase: Sendable {
     private static let products = [
         product("coins60", [(coins, 60)]), product("bundle", [(coins, 100), (minutes, 30)]),
         product("forever", [(coins, 500)], type: "Non-Consumable"),
+        product("monthly", [(coins, 10)], type: "Auto-Renewable Subscription"),
     ]
 
     private static func product(
@@ -83,8 +84,12 @@ struct AuditedDatabase: Sendable {
                     app: Self.app, userID: user, orderNumber: order.map { OrderNumber($0) },
                     signedTransaction: String(decoding: try signer.sign(statement), as: UTF8.self)))
         }
-        let facts = try run(handler, batch, "verification")
-        return facts.map { fact in
+        return Self.passedOn(try run(handler, batch, "verification"))
+    }
+
+    /// Facts as the messages that the next service takes.
+    static func passedOn(_ facts: [Fact]) -> [Incoming] {
+        facts.map { fact in
             let header = MessageHeader(
                 id: fact.id, type: fact.type, version: fact.version, occurredAt: fact.occurredAt,
                 correlationID: fact.correlationID)
@@ -114,7 +119,8 @@ struct AuditedDatabase: Sendable {
     func redrive(_ type: String) throws {
         let handler = RedriveNotifications(
             verifier: try Self.verifier(try Self.authority.get()), instruments: IntakeMetrics(Metrics()),
-            logger: .silent)
+            logger: .silent,
+            revocation: .off)
         let request = NotificationRedriveRequested(
             notificationUUIDs: [], environment: nil, notificationTypes: [type], actor: "op", isDryRun: false)
         _ = try run(handler, [Self.incoming(request)], "intake")
@@ -226,7 +232,7 @@ extension AuditReport {
     /// The names of the checks that found something, sorted.
     var failed: [String] {
         var names = outcomes.filter { $0.total > 0 }.map(\.name)
-        if case .lost = unseenVerdict { names.append(AuditReport.unseenName) }
+        for sight in sights { if case .lost = verdict(sight) { names.append(sight.check.name) } }
         return names.sorted()
     }
 }

@@ -25,7 +25,8 @@ struct Corruption: Sendable, CustomTestStringConvertible {
     private static let alice = customer("alice")
     private static let bob = customer("bob")
 
-    static let all = wallets + lots + refunds + deliveries + purchases + notifications + facts + factTables
+    static let all =
+        wallets + lots + refunds + deliveries + purchases + notifications + subscriptions + told + facts + factTables
 
     private static let wallets = [
         Corruption(
@@ -127,7 +128,8 @@ struct Corruption: Sendable, CustomTestStringConvertible {
             ["refunds.draws", "refunds.environment", "refunds.taken"],
             line: "a lot of Production was drawn for a refund of Sandbox/7"),
         Corruption(
-            "the record of a refund", "DELETE FROM granting.refund_statements", ["refunds.record"],
+            "the record of a refund", "DELETE FROM granting.refund_statements WHERE transaction_id = '7'",
+            ["refunds.record"],
             line: "transaction_id 7; share"),
         Corruption(
             "a repayment that no line tells of",
@@ -237,7 +239,7 @@ struct Corruption: Sendable, CustomTestStringConvertible {
         [
             ("purchase.granted", "facts.granted"), ("purchase.clawedback", "facts.clawedback"),
             ("purchase.held", "facts.held"), ("spend.decided", "facts.spends"), ("order.created", "facts.orders"),
-            ("catalog.imported", "facts.catalog"), ("risk.flagged", "facts.risk"),
+            ("catalog.imported", "facts.catalog"), ("risk.flagged", "facts.risk"), ("risk.cleared", "facts.cleared"),
         ].map { type, check in
             Corruption("a vanished fact \(type)", "DELETE FROM granting.facts WHERE type = '\(type)'", [check])
         } + [
@@ -252,6 +254,7 @@ struct Corruption: Sendable, CustomTestStringConvertible {
             ("purchase.granted", "facts.granted"), ("purchase.clawedback", "facts.clawedback"),
             ("purchase.held", "facts.held"), ("spend.decided", "facts.spends"), ("order.created", "facts.orders"),
             ("catalog.imported", "facts.catalog"), ("risk.flagged", "facts.risk"), ("debt.repaid", "facts.repaid"),
+            ("risk.cleared", "facts.cleared"),
         ].map { type, check in
             Corruption(
                 "a ghost \(type)",

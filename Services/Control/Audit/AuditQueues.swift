@@ -6,15 +6,13 @@ struct AuditQueues: Equatable {
     /// Ready messages by queue; those in the hands of a lane are not counted by the broker's answer.
     private(set) var messages: [String: Int] = [:]
 
-    /// Queues in which a verified purchase may wait: Granting's own, what it parked, and the retry ladder.
-    static let holdingPurchases =
-        [Topology.grantingPurchases.name, Topology.grantingPurchases.parkedName]
-        + Topology.RetryDelay.allCases.map { "retry.\($0.rawValue)" }
+    /// The queues of the retry ladder: any queue's messages may wait there.
+    static let ladder = Topology.RetryDelay.allCases.map { "retry.\($0.rawValue)" }
 
     /// Every durable queue, and each one's parked messages.
     static let all =
         Topology.queues.filter { if case .work = $0.durability { true } else { false } }
-        .flatMap { [$0.name, $0.parkedName] } + Topology.RetryDelay.allCases.map { "retry.\($0.rawValue)" }
+        .flatMap { [$0.name, $0.parkedName] } + ladder
 
     /// Asks the broker (queue.declare passive, for which user `control` needs no right). Blocks for some ms.
     static func read(_ endpoint: AMQPEndpoint) throws(AMQPError) -> AuditQueues {
@@ -30,6 +28,6 @@ struct AuditQueues: Equatable {
         AuditQueues(messages: messages.merging(other.messages) { max($0, $1) })
     }
 
-    /// How many verified purchases may wait, at most.
-    var purchaseBound: Int { Self.holdingPurchases.reduce(0) { $0 + (messages[$1] ?? 0) } }
+    /// How many of what these queues hold may wait, at most.
+    func bound(_ queues: [String]) -> Int { queues.reduce(0) { $0 + (messages[$1] ?? 0) } }
 }

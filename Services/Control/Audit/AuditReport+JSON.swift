@@ -9,7 +9,7 @@ extension AuditReport {
             "database": .string(database), "snapshot": .string(TimeText.text(seconds: snapshot / 1_000)),
             "since": scope.since.map { .string(TimeText.text(seconds: $0.time / 1_000)) } ?? .null,
             "graceSeconds": .integer(Int64(grace)), "milliseconds": .integer(milliseconds),
-            "checks": .array(outcomes.map { .object(Self.json($0)) } + [.object(seen)]),
+            "checks": .array(outcomes.map { .object(Self.json($0)) } + sights.map { .object(json($0)) }),
             "transactions": .object(JSONObject(purchases.map { (key: $0.outcome, value: .integer($0.count)) })),
             "queues": queues,
         ]
@@ -28,27 +28,30 @@ extension AuditReport {
         ]
     }
 
-    private var seen: JSONObject {
-        let verdict: String
+    private func json(_ sight: Sight) -> JSONObject {
+        let word: String
         var lost: Int64 = 0
-        switch unseenVerdict {
-        case .none: verdict = "exact"
-        case .inQuestion: verdict = "in_question"
-        case .lost(let count): (verdict, lost) = ("lost", count)
-        case .unknown: verdict = "unknown"
+        switch verdict(sight) {
+        case .none: word = "exact"
+        case .inQuestion: word = "in_question"
+        case .lost(let count): (word, lost) = ("lost", count)
+        case .unknown: word = "unknown"
         }
         let bound: JSONValue =
-            if case .queues(let queues) = broker { .integer(Int64(queues.purchaseBound)) } else { .null }
+            if case .queues(let queues) = broker { .integer(Int64(queues.bound(sight.check.queues))) } else { .null }
         return [
-            "name": .string(Self.unseenName), "proves": "every verified statement was decided on",
-            "findings": .integer(lost), "verdict": .string(verdict), "inQuestion": .integer(unseenTotal),
-            "queuedAtMost": bound,
+            "name": .string(sight.check.name), "proves": .string(sight.check.proves), "findings": .integer(lost),
+            "verdict": .string(word), "inQuestion": .integer(sight.total), "queuedAtMost": bound,
             "examples": .array(
-                unseen.map {
-                    [
-                        "environment": .string($0.environment), "transaction_id": .string($0.transactionID),
-                        "message": .string($0.message), "ageSeconds": .integer($0.age),
-                    ]
+                sight.unseen.map { one in
+                    let keys = one.keys.map { (key: $0.name, value: JSONValue.string($0.value)) }
+                    return .object(
+                        JSONObject(
+                            keys + [
+                                (key: "message", value: .string(one.message)),
+                                (key: "ageSeconds", value: .integer(one.age)),
+                                (key: "problem", value: .text(one.problem)),
+                            ]))
                 }),
         ]
     }

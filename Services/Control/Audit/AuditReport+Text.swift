@@ -13,13 +13,13 @@ extension AuditReport {
             let more = outcome.total - Int64(outcome.findings.count)
             if more > 0 { lines.append("        and \(more) more") }
         }
-        lines += unseenLines
+        lines += sights.flatMap { self.lines($0) }
         if !purchases.isEmpty {
             lines.append("transactions: " + purchases.map { "\($0.count) \($0.outcome)" }.joined(separator: ", "))
         }
         lines.append(brokerLine)
         let verdict = exitCode == 2 ? "not carried out to the end" : total == 0 ? "clean" : "FOUND \(total)"
-        lines.append("\(verdict): \(outcomes.count + 1) checks in \(milliseconds) ms")
+        lines.append("\(verdict): \(outcomes.count + sights.count) checks in \(milliseconds) ms")
         return lines
     }
 
@@ -32,30 +32,27 @@ extension AuditReport {
         (finding.keys.map { "\($0.name) \($0.value)" } + [finding.problem]).joined(separator: "; ")
     }
 
-    private var unseenLines: [String] {
+    private func lines(_ sight: Sight) -> [String] {
+        let check = sight.check
+        let unseen = "\(check.name)  \(sight.total) \(check.noun) not decided on"
         let first: String
-        switch unseenVerdict {
-        case .none:
-            return ["ok    \(Self.unseenName)  every verified statement was decided on (up to \(grace) s ago)"]
-        case .inQuestion(let bound):
-            first =
-                "?     \(Self.unseenName)  \(unseenTotal) verified statement(s) not decided on; the queues hold up to "
-                + "\(bound) of them"
-        case .lost(let count):
-            first =
-                "FAIL  \(Self.unseenName)  \(unseenTotal) verified statement(s) not decided on, at least \(count) of "
-                + "them in no queue"
+        switch verdict(sight) {
+        case .none: return ["ok    \(check.name)  \(check.proves) (up to \(grace) s ago)"]
+        case .inQuestion(let bound): first = "?     \(unseen); the queues hold up to \(bound) of them"
+        case .lost(let count): first = "FAIL  \(unseen), at least \(count) of them in no queue"
         case .unknown(let reason):
             first =
-                "?     \(Self.unseenName)  \(unseenTotal) verified statement(s) not decided on, and the broker cannot "
-                + "be asked whether they wait: \(reason); check PURSER_CONTROL_AMQP_URL and the broker"
+                "?     \(unseen), and the broker cannot be asked whether they wait: \(reason); check "
+                + "PURSER_CONTROL_AMQP_URL and the broker"
         }
         var lines = [first]
-        lines += unseen.map {
-            "        environment \($0.environment); transaction_id \($0.transactionID); verified \($0.age) s ago"
-                + " by message \($0.message)"
+        lines += sight.unseen.map { one in
+            let parts =
+                one.keys.map { "\($0.name) \($0.value)" }
+                + ["\(check.verb) \(one.age) s ago by message \(one.message)"] + (one.problem.map { [$0] } ?? [])
+            return "        " + parts.joined(separator: "; ")
         }
-        let more = unseenTotal - Int64(unseen.count)
+        let more = sight.total - Int64(sight.unseen.count)
         if more > 0 { lines.append("        and \(more) more") }
         return lines
     }
@@ -70,7 +67,4 @@ extension AuditReport {
         case .unreachable(let reason): return "queues: cannot be asked: \(reason)"
         }
     }
-
-    /// The name of the check that needs the broker too.
-    static let unseenName = "purchases.seen"
 }

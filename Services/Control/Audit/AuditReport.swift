@@ -23,14 +23,23 @@ struct AuditReport {
         let milliseconds: Int64
     }
 
-    /// A statement that Verification passed on and Granting has not seen.
-    struct Unseen: Equatable {
-        let environment: String
-        let transactionID: String
-        /// The message that brought it; its correlation id stands in `verification.evidence`.
+    /// What one service passed on and another has not seen.
+    struct Unseen {
+        /// The values of the check's keys.
+        let keys: [(name: String, value: String)]
+        /// The message that brought it, or that is to bring it.
         let message: String
-        /// Seconds since it was verified.
+        /// Seconds since then.
         let age: Int64
+        /// What is missing, if that can be told.
+        let problem: String?
+    }
+
+    /// What a check that needs the broker too has found.
+    struct Sight {
+        let check: SightCheck
+        var total: Int64 = 0
+        var unseen: [Unseen] = []
     }
 
     /// The broker's part.
@@ -52,12 +61,11 @@ struct AuditReport {
     var outcomes: [Outcome] = []
     /// What became of the verified purchases, most frequent first.
     var purchases: [(outcome: String, count: Int64)] = []
-    var unseenTotal: Int64 = 0
-    var unseen: [Unseen] = []
+    var sights: [Sight] = []
     var broker = Broker.notAsked
     var milliseconds: Int64 = 0
 
-    /// What the unseen statements mean.
+    /// What the unseen mean.
     enum UnseenVerdict: Equatable {
         /// There are none.
         case none
@@ -70,30 +78,33 @@ struct AuditReport {
     }
 
     /// Exact when the queues are empty, otherwise as exact as their lengths allow.
-    var unseenVerdict: UnseenVerdict {
-        guard unseenTotal > 0 else { return .none }
+    func verdict(_ sight: Sight) -> UnseenVerdict {
+        guard sight.total > 0 else { return .none }
         switch broker {
         case .queues(let queues):
-            let missing = unseenTotal - Int64(queues.purchaseBound)
-            return missing > 0 ? .lost(missing) : .inQuestion(bound: queues.purchaseBound)
-        case .notAsked: return .lost(unseenTotal)
+            let bound = queues.bound(sight.check.queues)
+            let missing = sight.total - Int64(bound)
+            return missing > 0 ? .lost(missing) : .inQuestion(bound: bound)
+        case .notAsked: return .lost(sight.total)
         case .unreachable(let reason): return .unknown(reason)
         }
     }
 
     /// All findings of all checks.
     var total: Int64 {
-        let lost = if case .lost(let count) = unseenVerdict { count } else { Int64(0) }
+        let lost = sights.reduce(Int64(0)) { sum, sight in
+            if case .lost(let count) = verdict(sight) { sum + count } else { sum }
+        }
         return outcomes.reduce(lost) { $0 + $1.total }
     }
 
     /// 0 nothing found, 1 findings, 2 not carried out to the end.
     var exitCode: Int32 {
         if total > 0 { return 1 }
-        if case .unknown = unseenVerdict { return 2 }
+        for sight in sights { if case .unknown = verdict(sight) { return 2 } }
         return 0
     }
 
     /// Whether the next audit may begin where this one ended: nothing found and nothing left in question.
-    var settlesAll: Bool { exitCode == 0 && unseenVerdict == .none }
+    var settlesAll: Bool { exitCode == 0 && sights.allSatisfy { verdict($0) == .none } }
 }

@@ -43,7 +43,7 @@ struct Auditor {
                 try check(&report, in: &transaction)
             }
         } catch let error as PostgresError {
-            throw Self.explain(error)
+            throw Impossible(sentences: ["\(error)", ReadingDesk.advice(for: error)])
         }
         report.broker = Self.merge(before, readQueues())
         report.milliseconds = began.duration(to: clock.now).milliseconds
@@ -145,35 +145,22 @@ struct Auditor {
                     total: try rows.first?.int8("total") ?? 0, findings: findings,
                     milliseconds: began.duration(to: .now).milliseconds))
         }
-        let unseen = try transaction.query(
-            AuditCheck.unseen(report.scope, grace: options.grace, limit: max(1, options.limit)))
-        report.unseenTotal = try unseen.first?.int8("total") ?? 0
-        report.unseen = try unseen.prefix(options.limit).map { row in
-            AuditReport.Unseen(
-                environment: try row.text("environment"), transactionID: try row.text("transaction_id"),
-                message: try row.text("message"), age: try row.int8("age"))
+        for check in SightCheck.all {
+            let rows = try transaction.query(
+                check.statement(report.scope, grace: options.grace, limit: max(1, options.limit)))
+            var sight = AuditReport.Sight(check: check)
+            sight.total = try rows.first?.int8("total") ?? 0
+            sight.unseen = try rows.prefix(options.limit).map { row in
+                AuditReport.Unseen(
+                    keys: try check.keys.map { (name: $0, value: try row.optionalText($0) ?? "–") },
+                    message: try row.text("message"), age: try row.int8("age"),
+                    problem: try row.optionalText("problem"))
+            }
+            report.sights.append(sight)
         }
         report.purchases = try transaction.query(AuditCheck.outcomes(report.scope)).map {
             (outcome: try $0.text("outcome"), count: try $0.int8("count"))
         }
-    }
-
-    /// What to do about an error of the database.
-    private static func explain(_ error: PostgresError) -> Impossible {
-        let advice: String
-        switch error {
-        case .invalidConnectionString, .cannotConnect:
-            advice = "check PURSER_CONTROL_DATABASE, and that the database runs"
-        default:
-            switch error.sqlState {
-            case "42501": advice = "let purser_auditor read every schema, as infra/scripts/roles and the migrations do"
-            case "42P01", "42703", "3F000", "42883":
-                advice = "the schema does not fit this program: run purser-<service> migrate, or take the same version"
-            case "57014", "55P03": advice = "the database was too slow or locked: try again when it is less busy"
-            default: advice = "try again; if it stays so, look at the database's log"
-            }
-        }
-        return Impossible(sentences: ["\(error)", advice])
     }
 }
 

@@ -1,6 +1,6 @@
 /// What Apple said of refunds is on record, what is owed is paid back in lines of its own, and people were told.
 extension AuditCheck {
-    static let debts = [refundRecord, repayments, flaggedFact, repaidFact]
+    static let debts = [refundRecord, repayments, flaggedFact, clearedFact, repaidFact]
 
     private static let refundRecord = AuditCheck(
         "refunds.record", "of every refunded transaction the statement in force is on record with what it says",
@@ -22,36 +22,29 @@ extension AuditCheck {
         """
     }
 
-    private static let repayments = AuditCheck(
+    private static let repayments = drawnLines(
         "refunds.repayments", "what each repayment's line says was drawn from lots of the same wallet",
         of: Subject("repayments") { scope in
             """
             SELECT count(*) AS count FROM granting.ledger
             WHERE source_type IN ('DEBT_REPAYMENT', 'DEBT_REPAYMENT_RETURNED') AND \(scope.wallets("customer"))
             """
-        }, keys: ["environment", "source_id", "asset"]
-    ) { scope in
-        """
-        SELECT environment, source_id, asset, format('line %s, drawn %s', coalesce(l.paid, 0), coalesce(d.drawn, 0))
-            AS problem
-        FROM (SELECT environment, source_id, asset, customer,
-                sum(CASE direction WHEN 'OUT' THEN amount ELSE -amount END) AS paid
-            FROM granting.ledger
-            WHERE source_type IN ('DEBT_REPAYMENT', 'DEBT_REPAYMENT_RETURNED') AND \(scope.wallets("customer"))
-            GROUP BY 1, 2, 3, 4) l
-        FULL JOIN (SELECT d.refunded_environment AS environment, d.source_id, o.asset, o.customer, sum(d.amount) AS drawn
-            FROM granting.draws d JOIN granting.lots o ON o.id = d.lot
-            WHERE d.kind = 'repayment' AND \(scope.wallets("o.customer"))
-            GROUP BY 1, 2, 3, 4) d USING (environment, source_id, asset, customer)
-        WHERE coalesce(l.paid, 0) <> coalesce(d.drawn, 0)
-        """
-    }
+        }, lines: ["DEBT_REPAYMENT", "DEBT_REPAYMENT_RETURNED"], draws: "repayment")
 
     private static let flaggedFact = announced(
         "facts.risk", "every flag was announced, and every one that was announced exists", "risk.flagged",
         causes: """
             SELECT environment || '/' || transaction_id || '/' || kind AS key, revision, cause, raised_at AS made
             FROM granting.risk_flags
+            """
+    ) { $0.new("c.made") }
+
+    private static let clearedFact = announced(
+        "facts.cleared", "every lifting of limits was announced, and every one that was announced is on record",
+        "risk.cleared",
+        causes: """
+            SELECT customer::text AS key, 0::bigint AS revision, cause, cleared_at AS made
+            FROM granting.risk_clearances
             """
     ) { $0.new("c.made") }
 

@@ -68,7 +68,8 @@ extension AuditCheck {
     }
 
     private static let grantOrder = AuditCheck(
-        "grants.orders", "an order is delivered by the grant that names it, and by no other",
+        "grants.orders",
+        "an order is settled by the purchase that names it, delivered or refunded before, and by no other",
         of: Subject("delivered orders") { scope in
             """
             SELECT count(*) AS count FROM granting.orders
@@ -79,9 +80,12 @@ extension AuditCheck {
         """
         SELECT environment, transaction_id, format('order %s, grant names %s, transaction names %s',
             coalesce(o.order_number, 'none'), coalesce(g.order_number, 'none'), coalesce(g.named, 'none')) AS problem
-        FROM (SELECT g.environment, g.transaction_id, g.order_number, g.customer, g.product_id, t.order_number AS named
-            FROM granting.grants g LEFT JOIN granting.transactions t USING (environment, transaction_id)
-            WHERE \(scope.wallets("g.customer")) AND (g.order_number IS NOT NULL OR t.order_number IS NOT NULL)) g
+        FROM (SELECT environment, transaction_id, t.order_number AS named,
+                CASE WHEN g.customer IS NULL THEN t.order_number ELSE g.order_number END AS order_number,
+                coalesce(g.customer, t.owner) AS customer, coalesce(g.product_id, t.product_id) AS product_id
+            FROM granting.grants g FULL JOIN granting.transactions t USING (environment, transaction_id)
+            WHERE \(scope.wallets("coalesce(g.customer, t.owner)"))
+                AND (g.order_number IS NOT NULL OR t.order_number IS NOT NULL)) g
         FULL JOIN (SELECT delivered_environment AS environment, delivered_transaction AS transaction_id, order_number,
                 customer, product_id
             FROM granting.orders WHERE delivered_transaction IS NOT NULL AND \(scope.wallets("customer"))) o

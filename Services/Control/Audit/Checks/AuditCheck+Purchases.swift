@@ -1,3 +1,5 @@
+import Messages
+
 /// From Apple's statement to a decision: nothing genuine is lost, nothing is granted without proof.
 extension AuditCheck {
     static let purchases = [proof, evidenceText, decided]
@@ -63,8 +65,9 @@ extension AuditCheck {
         """
     }
 
-    /// A transaction is delivered, held, claimable (no owner), or wholly revoked: of a non-consumable by the newest
-    /// statement of its chain, and it may also wait beside another transaction of the chain that was delivered.
+    /// A transaction is delivered, held, claimable (no owner), or wholly revoked: of a non-consumable or of a subscription's
+    /// period by the newest statement of its chain or period, and it may also wait beside another transaction of that
+    /// which was delivered.
     private static let decided = AuditCheck(
         "purchases.decided", "every transaction is granted, held with its reason, refunded, or waits for an owner",
         of: transactions, keys: ["environment", "transaction_id"]
@@ -75,26 +78,29 @@ extension AuditCheck {
         FROM granting.transactions t
         WHERE t.owner IS NOT NULL AND t.delivered_by IS NULL AND t.held_reason IS NULL AND t.revoked_share < 100000
             AND \(scope.purchases("t.environment", "t.transaction_id"))
-            AND NOT (t.product_type = 'Non-Consumable' AND EXISTS (SELECT FROM granting.transactions o
-                WHERE o.environment = t.environment AND o.original_transaction_id = t.original_transaction_id
-                    AND o.owner = t.owner AND (o.delivered_by IS NOT NULL OR o.revoked_share = 100000)))
+            AND NOT (t.product_type IN ('Non-Consumable', 'Auto-Renewable Subscription')
+                AND EXISTS (SELECT FROM granting.transactions o
+                    WHERE o.environment = t.environment AND o.original_transaction_id = t.original_transaction_id
+                        AND o.owner = t.owner AND (o.delivered_by IS NOT NULL OR o.revoked_share = 100000)
+                        AND (t.product_type = 'Non-Consumable' OR coalesce(o.web_order_line_item_id, o.transaction_id)
+                            = \(toldPeriod))))
         """
     }
 
-    /// Statements that were verified and that Granting has not seen, older than `grace` seconds, oldest first. Those
-    /// whose message is not published yet are not among them: the sweep will publish it.
-    static func unseen(_ scope: AuditScope, grace: Int, limit: Int) -> String {
+    /// Statements that were verified and that Granting has not seen, older than the grace, oldest first. Those whose
+    /// message is not published yet are not among them: the sweep will publish it.
+    static let purchasesSeen = SightCheck(
+        "purchases.seen", "every verified statement was decided on", of: "verified statement(s)", verb: "verified",
+        keys: ["environment", "transaction_id"], queue: Topology.grantingPurchases
+    ) { scope, grace in
         """
-        SELECT e.environment::text AS environment, e.transaction_id::text AS transaction_id,
-            e.message::text AS message, extract(epoch FROM clock_timestamp() - e.verified_at)::bigint AS age,
-            count(*) OVER () AS total
+        SELECT e.environment, e.transaction_id, e.message, e.verified_at AS at, NULL AS problem
         FROM verification.evidence e
         LEFT JOIN granting.transactions t ON t.environment = e.environment AND t.transaction_id = e.transaction_id
         WHERE (t.signed_date IS NULL OR t.signed_date < e.signed_date) AND \(scope.new("e.verified_at"))
             AND e.verified_at < clock_timestamp() - make_interval(secs => \(grace))
             AND NOT EXISTS (SELECT FROM verification.facts f
                 WHERE f.cause = e.message AND f.id IN (SELECT unnest(u.facts) FROM verification.unannounced u))
-        ORDER BY e.verified_at LIMIT \(limit)
         """
     }
 

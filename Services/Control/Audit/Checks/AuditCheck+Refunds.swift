@@ -26,7 +26,17 @@ extension AuditCheck {
                 CASE WHEN t.is_upgraded AND t.product_type = 'Auto-Renewable Subscription' THEN 0
                     ELSE t.revoked_share END AS share
             FROM granting.grants g LEFT JOIN granting.transactions t USING (environment, transaction_id)
-            WHERE g.kind <> 'non_consumable' AND \(scope.purchases("g.environment", "g.transaction_id"))
+            WHERE g.kind = 'consumable' AND \(scope.purchases("g.environment", "g.transaction_id"))
+            UNION ALL
+            -- One purchase event, whichever transaction tells of it.
+            (SELECT DISTINCT ON (g.environment, g.transaction_id) g.environment, g.transaction_id, g.applied_share,
+                CASE WHEN t.is_upgraded THEN 0 ELSE t.revoked_share END
+            FROM granting.grants g LEFT JOIN granting.transactions t ON t.environment = g.environment
+                AND t.original_transaction_id = g.original_transaction_id AND t.owner = g.customer
+                AND \(toldPeriod) = g.web_order_line_item_id
+            WHERE g.kind = 'period' AND \(scope.wallets("g.customer"))
+            ORDER BY g.environment, g.transaction_id, t.signed_date DESC, t.revoked_share DESC,
+                t.payload_hash COLLATE "C" DESC)
             UNION ALL
             (SELECT DISTINCT ON (g.environment, g.transaction_id) g.environment, g.transaction_id, g.applied_share,
                 t.revoked_share
@@ -87,24 +97,31 @@ extension AuditCheck {
         """
     }
 
-    private static let refundDraws = AuditCheck(
+    private static let refundDraws = drawnLines(
         "refunds.draws", "what each refund's line says was drawn from lots of the same wallet", of: refunded,
-        keys: ["environment", "source_id", "asset"]
-    ) { scope in
-        """
-        SELECT environment, source_id, asset, format('line %s, drawn %s', coalesce(l.taken, 0), coalesce(d.drawn, 0))
-            AS problem
-        FROM (SELECT environment, source_id, asset, customer,
-                sum(CASE direction WHEN 'OUT' THEN amount ELSE -amount END) AS taken
-            FROM granting.ledger
-            WHERE source_type IN ('APPLE_REFUND', 'APPLE_REFUND_REVERSED') AND \(scope.wallets("customer"))
-            GROUP BY 1, 2, 3, 4) l
-        FULL JOIN (SELECT d.refunded_environment AS environment, d.source_id, o.asset, o.customer, sum(d.amount) AS drawn
-            FROM granting.draws d JOIN granting.lots o ON o.id = d.lot
-            WHERE d.kind = 'clawback' AND \(scope.wallets("o.customer"))
-            GROUP BY 1, 2, 3, 4) d USING (environment, source_id, asset, customer)
-        WHERE coalesce(l.taken, 0) <> coalesce(d.drawn, 0)
-        """
+        lines: ["APPLE_REFUND", "APPLE_REFUND_REVERSED"], draws: "clawback")
+
+    /// Lines of the ledger and draws on lots that must say the same, source by source.
+    static func drawnLines(
+        _ name: String, _ proves: String, of subject: Subject, lines sources: [String], draws kind: String
+    ) -> AuditCheck {
+        let sources = sources.map { "'\($0)'" }.joined(separator: ", ")
+        return AuditCheck(name, proves, of: subject, keys: ["environment", "source_id", "asset"]) { scope in
+            """
+            SELECT environment, source_id, asset, format('line %s, drawn %s', coalesce(l.moved, 0), coalesce(d.drawn, 0))
+                AS problem
+            FROM (SELECT environment, source_id, asset, customer,
+                    sum(CASE direction WHEN 'OUT' THEN amount ELSE -amount END) AS moved
+                FROM granting.ledger WHERE source_type IN (\(sources)) AND \(scope.wallets("customer"))
+                GROUP BY 1, 2, 3, 4) l
+            FULL JOIN (SELECT d.refunded_environment AS environment, d.source_id, o.asset, o.customer,
+                    sum(d.amount) AS drawn
+                FROM granting.draws d JOIN granting.lots o ON o.id = d.lot
+                WHERE d.kind = '\(kind)' AND \(scope.wallets("o.customer"))
+                GROUP BY 1, 2, 3, 4) d USING (environment, source_id, asset, customer)
+            WHERE coalesce(l.moved, 0) <> coalesce(d.drawn, 0)
+            """
+        }
     }
 
     private static let refundEnvironment = AuditCheck(

@@ -5,10 +5,11 @@ import Pipeline
 ///
 /// The command only asks; NotificationIntake chooses, verifies and tells, page by page. Interrupted, or run twice, it
 /// tells some of them twice, which changes nothing where the first telling was decided.
-struct NotificationsCommand {
+struct RedriveCommand {
     static let usage = """
         usage: purser notifications redrive [--uuid UUID… | --type TYPE… | --unrecognised]
                                             [--environment Production|Sandbox] [--dry-run] --actor NAME
+
           --uuid          these; may be repeated
           --type          every stored one of Apple's type, REFUND for example; may be repeated
           --unrecognised  those that no version knew when they came and this one knows
