@@ -243,7 +243,7 @@ let package = Package(
                 "Crypto", "Messages", "Pipeline", "Postgres", "AMQP", "Service", "Runtime", "Observability",
                 "TestSupport",
             ]),
-        tests("Drills", ["Drills"]),
+        tests("Drills", ["Drills", "AMQP"]),
         // The real processes, or any server: see Tests/ConformanceTests/Subject.swift.
         tests(
             "Conformance",

@@ -4,6 +4,7 @@ import JSON
 import Messages
 import Observability
 import Service
+import Trust
 
 @testable import Control
 @testable import Granting

@@ -51,6 +51,13 @@ extension TestBroker {
         return try inspector.queue(queue)?.messages
     }
 
+    /// Subscriptions of a queue; nil if there is no such queue.
+    public func consumerCount(_ queue: String) throws -> Int? {
+        var inspector = try Inspector.open(endpoint, connectionName: "test")
+        defer { inspector.close() }
+        return try inspector.queue(queue)?.consumers
+    }
+
     /// Publishes on a connection of its own and waits for the confirms.
     public func publish(_ messages: [OutgoingMessage]) throws -> [PublishOutcome] {
         var publisher = try Publisher.open(endpoint, connectionName: "test")

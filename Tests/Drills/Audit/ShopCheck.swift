@@ -34,7 +34,8 @@ struct ShopCheck {
             grants.count == purchases.count ? [] : ["\(grants.count) grants, \(purchases.count) purchases"])
     }
 
-    private func checkAnswers(_ purchases: [String: Record.Purchase]) {
+    /// Every purchase was answered, and GRANTED once.
+    func checkAnswers(_ purchases: [String: Record.Purchase]) {
         findings.check(
             "INV2", "every purchase was answered as delivered and finished at the store",
             purchases.filter { $0.value.answers.isEmpty || !$0.value.isFinished }.map(\.key))
@@ -43,7 +44,8 @@ struct ShopCheck {
             purchases.filter { $0.value.answers.count { $0 == "GRANTED" } > 1 }.map(\.key))
     }
 
-    private func checkSpends(
+    /// Every spend was answered alike, and as it is stored.
+    func checkSpends(
         _ spends: [String: Record.Spend], _ stored: [String: (outcome: String, amount: Int64, balanceAfter: Int64)]
     ) {
         findings.check(
@@ -69,7 +71,7 @@ struct ShopCheck {
     }
 
     /// Σ granted − Σ refunded − Σ accepted spends + Σ owed, for every user and asset: what a refund found spent is owed.
-    private func checkBalances(
+    func checkBalances(
         _ balances: [String: [String: Int64]], _ purchases: [String: Record.Purchase],
         _ spends: [String: Record.Spend], _ debts: [BooksCheck.Debt]
     ) {

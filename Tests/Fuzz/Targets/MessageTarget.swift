@@ -19,7 +19,8 @@ struct MessageTarget: FuzzTarget {
 
     private static let kinds: [any Message.Type] = [
         PurchaseSubmitted.self, PurchaseVerified.self, PurchaseGranted.self, PurchaseHeld.self, PurchaseClawedBack.self,
-        DebtRepaid.self, RiskFlagged.self, RiskClearRequested.self, RiskClearAnswered.self, RiskCleared.self, EntitlementsRequested.self,
+        DebtRepaid.self, RiskFlagged.self, RiskClearRequested.self, RiskClearAnswered.self, RiskCleared.self,
+        EntitlementsRequested.self,
         EntitlementsAnswered.self,
         PurchaseRedriveRequested.self, PurchaseAnswered.self, OrderRequested.self, OrderCreated.self,
         OrderAnswered.self,
