@@ -115,7 +115,8 @@ let package = Package(
         service(
             "NotificationIntake",
             [
-                "Service", "Trust", "AppStore", "Crypto", "Messages", "Pipeline", "Postgres", "Observability",
+                "Service", "Trust", "Apps", "AppStore", "AppStoreServerAPI", "Crypto", "JSON", "Messages", "Pipeline",
+                "Postgres", "Runtime", "Observability", "HTTPClient",
             ],
             resources: [.embedInCode("Migrations")]),
         // A library beside its executable: the benchmark runs the handlers without a broker.
@@ -225,8 +226,10 @@ let package = Package(
         tests(
             "NotificationIntake",
             [
-                "NotificationIntake", "Trust", "AppStore", "AppStoreSimulation", "Messages", "Pipeline", "Postgres",
-                "JSON", "JOSE", "Crypto", "Observability", "Runtime", "TestSupport", "AMQP", "Service",
+                "NotificationIntake", "Trust", "AppStore", "AppStoreServerAPI", "AppStoreSimulation", "Apps",
+                "HTTPClient",
+                "Messages", "Pipeline", "Postgres", "JSON", "JOSE", "Crypto", "Observability", "Runtime", "TestSupport",
+                "AMQP", "Service",
             ]),
         tests(
             "Granting",

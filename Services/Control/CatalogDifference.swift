@@ -47,6 +47,7 @@ enum CatalogDifference {
         ] {
             changed(name, old.map { describe($0.risk?[keyPath: limit]) }, describe(new.risk?[keyPath: limit]))
         }
+        changed("consumption", old.map { consumption($0) }, consumption(new))
         lines += list("reviewer", old?.reviewers ?? [], new.reviewers)
         lines += list("tester", old?.testers ?? [], new.testers)
         return lines
@@ -54,6 +55,12 @@ enum CatalogDifference {
 
     private static func debts(_ policies: CatalogPolicies) -> String {
         policies.debtRepaymentShare.map { "repay \($0) milliunits of a per cent of each grant" } ?? "keep"
+    }
+
+    private static func consumption(_ policies: CatalogPolicies) -> String {
+        guard let policy = policies.consumption else { return "never" }
+        let preference = policy.preference.map { "prefer \($0.rawValue)" } ?? "no preference"
+        return "answer, \(preference), \(policy.isSampleProvided ? "with" : "without") a sample"
     }
 
     private static func describe(_ limit: RiskLimit?) -> String {

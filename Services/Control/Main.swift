@@ -12,6 +12,7 @@ enum ControlMain {
                purser notifications show UUID       one of them: what it says, what it was told on as, and when
                purser notifications redrive [options]
                                                     tells stored notifications of Apple again
+               purser consumption list [options]    shows Apple's questions about the use of purchases
                purser risk clear [options]          lifts limits that refunds have set a user
                purser audit [options]               proves on the database that the books add up
                purser topology [options]            prints the broker's definitions
@@ -37,6 +38,8 @@ enum ControlMain {
             return await CatalogCommand(output: output, environment: environment).run(arguments: rest)
         case "notifications":
             return await NotificationsCommand(output: output, environment: environment).run(arguments: rest)
+        case "consumption":
+            return ConsumptionCommand(output: output, environment: environment).run(arguments: rest)
         case "risk": return await RiskCommand(output: output, environment: environment).run(arguments: rest)
         case "version":
             output("purser \(ServiceMain.version)")

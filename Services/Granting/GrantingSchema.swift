@@ -17,5 +17,6 @@ enum GrantingSchema {
         ("V008_refunds.sql", PackageResources.V008_refunds_sql),
         ("V009_subscriptions.sql", PackageResources.V009_subscriptions_sql),
         ("V010_risk.sql", PackageResources.V010_risk_sql),
+        ("V011_consents.sql", PackageResources.V011_consents_sql),
     ])
 }

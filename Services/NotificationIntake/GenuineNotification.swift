@@ -26,6 +26,12 @@ struct GenuineNotification {
         let date: Int64?
     }
 
+    /// Whether it speaks of a purchase that was sold by Advanced Commerce.
+    let isAdvancedCommerce: Bool
+
+    /// Whether Apple asks how much of a purchase was used.
+    var asksForConsumption: Bool { told.notificationType == AppleNotificationType.consumptionRequest.rawValue }
+
     /// Whether this version knows the kind.
     var isKnown: Bool { told.messageType != .notificationUnrecognised }
 
@@ -56,6 +62,7 @@ struct GenuineNotification {
                 verified.renewalInfo.map { ($0.signer, $0.signedDate) },
                 verified.appTransaction.map { ($0.signer, $0.signedDate) },
             ].compactMap { $0.map { Signature(chain: $0.0.chain, date: $0.1) } }
+        isAdvancedCommerce = verified.transaction?.payload.advancedCommerceInfo != nil
         var told = NotificationVerified(
             app: app, environment: environment, notificationUUID: "\(outer.payload.notificationUUID)",
             notificationType: outer.payload.notificationType,

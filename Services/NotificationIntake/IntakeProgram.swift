@@ -1,5 +1,7 @@
 import Messages
+import Observability
 import Pipeline
+import Runtime
 import Service
 import Trust
 
@@ -16,6 +18,10 @@ enum IntakeProgram: ServiceProgram {
         let lanes: Int
         /// What revoked certificates mean.
         let revocation: RevocationPolicy
+        /// When consumption requests are answered.
+        let consumption: ConsumptionSettings
+        /// Where Apple is told.
+        let serverAPI: ServerAPISettings
     }
 
     static var migrations: [Migration] {
@@ -23,6 +29,7 @@ enum IntakeProgram: ServiceProgram {
             ("V001_notifications.sql", PackageResources.V001_notifications_sql),
             ("V002_append_only.sql", PackageResources.V002_append_only_sql),
             ("V003_chains.sql", PackageResources.V003_chains_sql),
+            ("V004_consumption.sql", PackageResources.V004_consumption_sql),
         ])
     }
 
@@ -31,10 +38,13 @@ enum IntakeProgram: ServiceProgram {
             trust: TrustFiles(&reader),
             lanes: reader.integer(
                 "LANES", default: 1, in: 1...16, meaning: "threads that verify; each has its own connections"),
-            revocation: RevocationPolicy(&reader))
+            revocation: RevocationPolicy(&reader), consumption: ConsumptionSettings(&reader),
+            serverAPI: ServerAPISettings(&reader))
     }
 
-    static func check(_ settings: Settings, _ common: CommonSettings) -> [CheckResult] { settings.trust.check() }
+    static func check(_ settings: Settings, _ common: CommonSettings) -> [CheckResult] {
+        settings.trust.check() + AppStoreAccess.check(appsFolder: settings.trust.appsFolder)
+    }
 
     /// Deliveries in hand at most: 32 × 256 KiB, four times in memory while they are verified, are 32 MiB a lane.
     static let prefetch = 32
@@ -42,15 +52,36 @@ enum IntakeProgram: ServiceProgram {
     static func start(_ settings: Settings, _ context: ServiceContext) throws -> [any ServicePart] {
         let trust = try settings.trust.load(context.logger)
         let metrics = IntakeMetrics(context.metrics)
-        return lanes(Topology.intakeNotifications, settings.lanes, context) {
-            StoreNotifications(
-                verifier: try trust.verifier(), instruments: metrics, logger: context.logger,
-                chains: ChainWatch(settings.revocation, service: name, metrics: context.metrics))
-        }
+        let schedule = settings.consumption.schedule
+        return try consumption(settings, context)
+            + lanes(Topology.intakeNotifications, settings.lanes, context) {
+                StoreNotifications(
+                    verifier: try trust.verifier(), instruments: metrics, logger: context.logger,
+                    chains: ChainWatch(settings.revocation, service: name, metrics: context.metrics),
+                    store: NotificationStore(consumption: schedule))
+            }
             + lanes(Topology.intakeCommands, 1, context) {
                 RedriveNotifications(verifier: try trust.verifier(), instruments: metrics, logger: context.logger)
             }
             + lanes(Topology.intakeRevocations, 1, context) { RecordChains(logger: context.logger) }
+    }
+
+    /// The way to Granting, and the thread that answers consumption requests.
+    private static func consumption(_ settings: Settings, _ context: ServiceContext) throws -> [any ServicePart] {
+        guard let broker = context.common.broker, let database = context.common.database else { return [] }
+        let access = try AppStoreAccess.load(appsFolder: settings.trust.appsFolder, logger: context.logger)
+        let instruments = ConsumptionMetrics(context.metrics)
+        let requester = Requester.start(user: name, broker: broker, logger: context.logger)
+        let schedule = settings.consumption.schedule
+        let part = ConsumptionPart.start(
+            .init(database: database, schedule: schedule, interval: settings.consumption.interval), context, instruments
+        ) {
+            AnswerConsumption(
+                schedule: schedule, assessor: GrantingAssessor(requester: requester),
+                door: ServerAPIDoor(access, settings.serverAPI, stop: context.stop), instruments: instruments,
+                logger: context.logger)
+        }
+        return [QuestionsPart(requester: requester), part]
     }
 
     private static func lanes(
@@ -68,5 +99,19 @@ enum IntakeProgram: ServiceProgram {
                 limited, stop: context.stop, logger: context.logger, metrics: context.metrics, makeHandler: makeHandler)
             return LanePart(lane, name: queue.name)
         }
+    }
+}
+
+/// The questions that Intake asks Granting.
+private struct QuestionsPart: ServicePart {
+    let requester: Requester
+    let name = "questions"
+    var isReady: Bool { requester.isReady }
+
+    /// Stopped after who asks.
+    func shutDown(within limit: Duration) -> Bool {
+        let deadline = ContinuousClock.now + limit
+        requester.shutDown(within: limit)
+        return ContinuousClock.now < deadline
     }
 }

@@ -20,10 +20,18 @@ struct NotificationStore {
     static let authenticLimit = 64 << 10
 
     private let quarantineLimit: Int64
+    private let consumption: ConsumptionSchedule
     private var headers = HeaderTable(schema: IntakeProgram.name)
 
-    /// - Parameter quarantineLimit: refusals kept at most.
-    init(quarantineLimit: Int64 = Self.defaultQuarantineLimit) { self.quarantineLimit = quarantineLimit }
+    /// - Parameters:
+    ///   - quarantineLimit: refusals kept at most.
+    ///   - consumption: the clock of Apple's questions about the use of a purchase.
+    init(
+        quarantineLimit: Int64 = Self.defaultQuarantineLimit, consumption: ConsumptionSchedule = ConsumptionSchedule()
+    ) {
+        self.quarantineLimit = quarantineLimit
+        self.consumption = consumption
+    }
 
     /// Stores what is new, counts what is repeated, and keeps what was refused.
     ///
@@ -44,6 +52,8 @@ struct NotificationStore {
             try transaction.query(Self.insert, Self.values(of: firsts, rows)).map {
                 MessageID(UUIDText.format(try $0.uuid("message")))
             })
+        ConsumptionStore.insert(
+            firsts.filter { new.contains($0.message.id) }, consumption, in: &transaction)
         let repetitions = byKey.sorted { $0.key < $1.key }.compactMap { Repetition($0.value, new) }
         if !repetitions.isEmpty { transaction.enqueue(Self.count, repetitions.values) }
         return new

@@ -26,6 +26,8 @@ public struct AppConfiguration: Sendable, Equatable {
     public var loginTokens: TokenSettings
     /// How the app's servers prove who they are; nil when none may call.
     public var serviceTokens: TokenSettings?
+    /// How Apple's Server API is called for it; nil: not at all.
+    public var appStoreConnect: AppStoreConnectKey?
     /// Assets, products and policies.
     public var catalog: Catalog
 

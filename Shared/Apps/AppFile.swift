@@ -45,6 +45,7 @@ package struct AppFile {
         let environments = environments()
         let login = root.mapping("loginTokens").map(tokens)
         let service = root.optionalMapping("serviceTokens").map(tokens)
+        let appStoreConnect = root.optionalMapping("appStoreConnect").flatMap(self.appStoreConnect)
         let catalog = CatalogSection(root: root, problems: problems).read()
         root.finish()
         var app: AppConfiguration?
@@ -52,7 +53,8 @@ package struct AppFile {
             app = AppConfiguration(
                 id: AppID(id.text), surface: surface, hosts: hosts.map(\.text).filter { $0 != "*" },
                 pathPrefix: prefix?.text ?? "", bundleIDs: bundleIDs.map(\.text), appAppleID: appleID,
-                environments: environments, loginTokens: login, serviceTokens: service?.settings, catalog: catalog)
+                environments: environments, loginTokens: login, serviceTokens: service?.settings,
+                appStoreConnect: appStoreConnect, catalog: catalog)
         }
         return Parsed(
             app: app, hosts: hosts, pathPrefix: prefix?.text ?? "", bundleIDs: bundleIDs,
@@ -74,6 +76,19 @@ package struct AppFile {
         return (
             TokenSettings(issuer: issuer.text, audience: audience.text, keys: keys.keys, keySets: keys.sets), audience
         )
+    }
+
+    private func appStoreConnect(_ section: YAMLMapping) -> AppStoreConnectKey? {
+        let issuer = text(section, "issuerId", .issuerID)
+        let keyID = text(section, "keyId", .keyID)
+        let file = text(section, "privateKeyFile", .path)
+        section.finish()
+        guard let issuer, let keyID, let file else { return nil }
+        return AppStoreConnectKey(
+            issuerID: issuer.text, keyID: keyID.text,
+            file: file.text.hasPrefix("/") ? file.text : folder + file.text,
+            place: TokenSettings.Key.Place(
+                file: file.position.file, line: file.position.line, column: file.position.column))
     }
 
     private func text(_ section: YAMLMapping, _ key: String, _ rule: NameRule) -> YAMLMapping.Text? {

@@ -74,6 +74,8 @@ public struct Catalog: Sendable, Equatable {
         text.add(policies.orderExpiryHours)
         text.addOptional(policies.debtRepaymentShare.map(String.init))
         for limit in [policies.risk?.orders, policies.risk?.spends, policies.risk?.review] { add(limit, to: &text) }
+        text.addOptional(policies.consumption.map { $0.preference?.rawValue ?? "none" })
+        text.addOptional(policies.consumption.map { $0.isSampleProvided ? "sample" : "none" })
     }
 
     private func add(_ limit: RiskLimit?, to text: inout Canonical) {

@@ -26,6 +26,12 @@ struct NameRule: Sendable {
     static let keyID = NameRule("1 to 64 of A-Z, a-z, 0-9, ., _ and -") {
         isMade($0, of: lower, upper, digits, "._-", upTo: 64)
     }
+    /// App Store Connect shows a UUID.
+    static let issuerID = NameRule("App Store Connect's issuer id, a UUID") {
+        let parts = $0.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
+            && parts.allSatisfy { isMade($0, of: digits, "abcdefABCDEF", upTo: 12) }
+    }
     static let path = NameRule("a path") { !$0.isEmpty && $0.utf8.count <= 1_024 && !hasControls($0) }
     static let assetID = NameRule("1 to 32 of A-Z, 0-9 and _, starting with A-Z") {
         isMade($0, of: upper, digits, "_", upTo: 32) && starts($0, with: upper)

@@ -27,12 +27,31 @@ struct PoliciesSection {
         let expiry = section?.optionalInt64("orderExpiryHours", in: 1...Self.longestExpiry)
         let share = section.flatMap(repayment)
         let risk = section?.optionalMapping("risk").map(self.risk)
+        let consumption = section.flatMap(self.consumption)
         section?.finish()
         return CatalogPolicies(
             sandboxAudience: audience ?? .listed, reviewers: reviewers.map { UserID($0.text) },
             testers: testers.map { UserID($0.text) }, requiresAppAccountToken: isTokenRequired,
-            orderExpiryHours: expiry ?? Self.usualExpiry, debtRepaymentShare: share, risk: risk)
+            orderExpiryHours: expiry ?? Self.usualExpiry, debtRepaymentShare: share, risk: risk,
+            consumption: consumption)
     }
+
+    /// `consumption: never` (or nothing), or `consumption: answer` with what the app would rather have.
+    private func consumption(_ section: YAMLMapping) -> ConsumptionPolicy? {
+        let isAnswered = section.optionalChoice("consumption", [("never", false), ("answer", true)]) ?? false
+        let preference = section.optionalChoice("refundPreference", Self.preferences)
+        let hasSample = section.optionalNode("sampleContent") != nil
+        let isSampleProvided = section.bool("sampleContent", absent: false)
+        if !isAnswered, preference != nil || hasSample {
+            problems.add("refundPreference and sampleContent belong to consumption: answer", at: section.position)
+        }
+        return isAnswered ? ConsumptionPolicy(preference: preference ?? nil, isSampleProvided: isSampleProvided) : nil
+    }
+
+    /// The file's words.
+    private static let preferences: [(name: String, value: RefundPreference?)] = [
+        ("none", nil), ("decline", .decline), ("grantFull", .grantFull), ("grantProrated", .grantProrated),
+    ]
 
     /// `debts: keep` (or nothing), or `debts: repay` with the per cent of each grant.
     private func repayment(_ section: YAMLMapping) -> Int64? {

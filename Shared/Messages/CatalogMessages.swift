@@ -63,11 +63,14 @@ public struct CatalogPolicies: Codable, Sendable, Equatable {
     public var debtRepaymentShare: Int64?
     /// What many refunds lead to; nil: to nothing.
     public var risk: RiskPolicy?
+    /// How Apple's questions about the use of a purchase are answered; nil: never.
+    public var consumption: ConsumptionPolicy?
 
     /// Composes the policies.
     public init(
         sandboxAudience: SandboxAudience, reviewers: [UserID], testers: [UserID], requiresAppAccountToken: Bool,
-        orderExpiryHours: Int64, debtRepaymentShare: Int64? = nil, risk: RiskPolicy? = nil
+        orderExpiryHours: Int64, debtRepaymentShare: Int64? = nil, risk: RiskPolicy? = nil,
+        consumption: ConsumptionPolicy? = nil
     ) {
         self.sandboxAudience = sandboxAudience
         self.reviewers = reviewers
@@ -76,6 +79,7 @@ public struct CatalogPolicies: Codable, Sendable, Equatable {
         self.orderExpiryHours = orderExpiryHours
         self.debtRepaymentShare = debtRepaymentShare
         self.risk = risk
+        self.consumption = consumption
     }
 }
 

@@ -103,6 +103,16 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let chainCheckRequested = MessageType(rawValue: "chain.check.requested")
     /// It was found out.
     public static let chainChecked = MessageType(rawValue: "chain.checked")
+    /// A user gives or withdraws consent to telling Apple how much of a purchase they used.
+    public static let consentChangeRequested = MessageType(rawValue: "consent.change.requested")
+    /// Question: whether a user's consent is in force.
+    public static let consentRequested = MessageType(rawValue: "consent.requested")
+    /// The answer to both.
+    public static let consentAnswered = MessageType(rawValue: "consent.answered")
+    /// Question: what Apple may be told about the use of a purchase.
+    public static let consumptionAssessmentRequested = MessageType(rawValue: "consumption.assessment.requested")
+    /// The answer to it.
+    public static let consumptionAssessmentAnswered = MessageType(rawValue: "consumption.assessment.answered")
     /// A lane parked the request: an operator has to look at it.
     public static let requestParked = MessageType(rawValue: "request.parked")
 }

@@ -82,9 +82,9 @@ public enum Topology {
     /// Verified purchases to grant.
     public static let grantingPurchases = Queue(
         name: "granting.purchases", durability: .work, types: [.purchaseVerified])
-    /// Orders and spends.
+    /// Orders, spends and consent.
     public static let grantingWallet = Queue(
-        name: "granting.wallet", durability: .work, types: [.orderRequested, .spendRequested])
+        name: "granting.wallet", durability: .work, types: [.orderRequested, .spendRequested, .consentChangeRequested])
     /// Operators and re-drives.
     public static let grantingCommands = Queue(
         name: "granting.commands", durability: .work,
@@ -92,7 +92,10 @@ public enum Topology {
     /// Questions.
     public static let grantingQueries = Queue(
         name: "granting.queries", durability: .query,
-        types: [.catalogRequested, .balanceRequested, .ledgerRequested, .transactionRequested, .entitlementsRequested])
+        types: [
+            .catalogRequested, .balanceRequested, .ledgerRequested, .transactionRequested, .entitlementsRequested,
+            .consentRequested, .consumptionAssessmentRequested,
+        ])
 
     /// Genuine notifications of Apple to act on.
     public static let grantingNotifications = Queue(

@@ -38,6 +38,7 @@ extension Topology {
         says: [
             .purchaseSubmitted, .orderRequested, .spendRequested, .catalogRequested, .balanceRequested,
             .ledgerRequested, .transactionRequested, .entitlementsRequested, .notificationReceived,
+            .consentChangeRequested, .consentRequested,
         ], reads: [], asks: true, answers: false, operates: false)
     /// Verification: the only one that can say `purchase.verified`, and what is revoked.
     public static let verificationAccess = Access(
@@ -49,10 +50,10 @@ extension Topology {
         reads: [grantingPurchases, grantingWallet, grantingCommands, grantingQueries, grantingNotifications],
         asks: false, answers: true,
         operates: false)
-    /// Intake: the only one that can say what Apple has told.
+    /// Intake: the only one that can say what Apple has told, and the only one that may ask what Apple may be told.
     public static let intakeAccess = Access(
-        user: "intake", says: MessageType.notifications + [.chainCheckRequested],
-        reads: [intakeNotifications, intakeCommands, intakeRevocations], asks: false, answers: true, operates: false)
+        user: "intake", says: MessageType.notifications + [.chainCheckRequested, .consumptionAssessmentRequested],
+        reads: [intakeNotifications, intakeCommands, intakeRevocations], asks: true, answers: true, operates: false)
     /// The operator's command line: requests only.
     public static let controlAccess = Access(
         user: "control",

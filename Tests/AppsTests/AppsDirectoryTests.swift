@@ -129,6 +129,13 @@ import YAML
         ("orderExpiryHours: 48", "debts: forgive", "debts must be one of: keep, repay"),
         ("orderExpiryHours: 48", "debts: repay", "repayPercent belongs to debts: repay"),
         ("orderExpiryHours: 48", "repayPercent: 5", "repayPercent belongs to debts: repay"),
+        ("orderExpiryHours: 48", "consumption: maybe", "consumption must be one of: never, answer"),
+        ("orderExpiryHours: 48", "refundPreference: decline", "belong to consumption: answer"),
+        ("orderExpiryHours: 48", "consumption: never, sampleContent: true", "belong to consumption: answer"),
+        (
+            "orderExpiryHours: 48", "consumption: answer, refundPreference: all",
+            "refundPreference must be one of: none, decline, grantFull, grantProrated"
+        ),
         ("orderExpiryHours: 48", "debts: repay, repayPercent: 101", "repayPercent must be between 1 and 100"),
         ("orderExpiryHours: 48", "risk: {review: {}}", "a limit needs refunds, amounts, or both"),
         ("orderExpiryHours: 48", "risk: {review: {refunds: 0}}", "refunds must be between 1 and 1000"),

@@ -32,9 +32,7 @@ struct Subject {
         notificationsURL =
             getenv("PURSER_CONFORMANCE_NOTIFICATIONS_URL").map { String(cString: $0) }
             ?? gateway + "/apple/iap/notifications"
-        try store.register(
-            SimulatedApp(
-                bundleID: bundleID, appAppleID: try settings.appAppleID(), notificationURL: notificationsURL))
+        try store.register(try settings.simulatedApp(notificationURL: notificationsURL))
     }
 
     /// Runs a check on a thread of its own.

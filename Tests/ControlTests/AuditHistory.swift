@@ -60,6 +60,7 @@ enum AuditHistory {
         let late = "33333333-3333-4333-8333-333333333333"
         try shop.order("A3", "coins60", token: late, by: bob)
         try buy(AuditedDatabase.statement("11", token: late, revoked: 100_000), by: bob, order: "A3")
+        try shop.askForConsumption(of: AuditedDatabase.statement("1", token: token))
         // Somebody else's, and the same again.
         try buy(plain("3", "bundle"), by: bob)
         try buy(plain("3", "bundle", later: 2, revoked: 10_000), by: alice)

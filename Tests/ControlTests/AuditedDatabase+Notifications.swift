@@ -94,4 +94,34 @@ extension AuditedDatabase {
         try SignedDataVerifier(
             apps: [AcceptedApp(id: app.rawValue, bundleIDs: [bundleID])], roots: [authority.root])
     }
+
+    /// Apple asks twice how much of a purchase was used; the first question is answered.
+    func askForConsumption(of statement: SimulatedTransaction) throws {
+        let authority = try Self.authority.get()
+        let signer = TransactionSigner(authority)
+        let batch = try (8...9).map { number in
+            let notification = SimulatedNotification(
+                type: "CONSUMPTION_REQUEST", uuid: "002e14d5-51f5-4503-b5a8-00000000000\(number)",
+                bundleID: Self.bundleID, signedDate: WallClock.milliseconds - 1_000,
+                signedTransactionInfo: String(decoding: try signer.sign(statement), as: UTF8.self))
+            return try Self.incoming(
+                NotificationReceived(
+                    app: Self.app, signedPayload: String(decoding: try signer.sign(notification), as: UTF8.self)))
+        }
+        let handler = StoreNotifications(
+            verifier: try Self.verifier(authority), instruments: IntakeMetrics(Metrics()), logger: .silent,
+            chains: ChainWatch(.off, service: "intake", metrics: Metrics()))
+        _ = try run(handler, batch, "intake")
+        var connection = try database.open(role: "purser_intake")
+        var assessed = ConsumptionAssessed(isAnswered: true)
+        (assessed.isOwned, assessed.hasConsented, assessed.isDelivered) = (true, true, true)
+        let now: Int64 = WallClock.milliseconds
+        guard let request = try ConsumptionStore.claim(now, lease: 0, on: &connection),
+            let answer = ConsumptionAnswer(assessed, isAdvancedCommerce: false),
+            let number = try ConsumptionStore.begin(request, answer, now: now, on: &connection)
+        else { return }
+        _ = try ConsumptionStore.finish(
+            request, .ended(state: "sent", .accepted), after: ConsumptionAttempt(number: number, nil), now: now,
+            on: &connection)
+    }
 }

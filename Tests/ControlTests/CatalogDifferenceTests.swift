@@ -58,6 +58,6 @@ import Testing
 
     @Test func `the first catalogue is all new`() {
         let lines = CatalogDifference.lines(from: nil, to: catalog([product("a")], testers: ["t"]))
-        #expect(lines.count == 10 && lines.first == "+ asset COINS: json coins, BALANCE_NOT_ENOUGH")
+        #expect(lines.count == 11 && lines.first == "+ asset COINS: json coins, BALANCE_NOT_ENOUGH")
     }
 }

@@ -26,7 +26,8 @@ struct Corruption: Sendable, CustomTestStringConvertible {
     private static let bob = customer("bob")
 
     static let all =
-        wallets + lots + refunds + deliveries + purchases + notifications + subscriptions + told + facts + factTables
+        wallets + lots + refunds + deliveries + purchases + notifications + subscriptions + told + consumption + facts
+        + factTables
 
     private static let wallets = [
         Corruption(

@@ -11,13 +11,11 @@ extension DemoStory {
 
     /// The last scenes.
     func tellWhatAppleTells(bundleID: String, gateway: String) throws {
-        try store.register(
-            SimulatedApp(
-                bundleID: bundleID, appAppleID: try DrillSettings().appAppleID(),
-                notificationURL: gateway + "/apple/iap/notifications"))
+        try store.register(try DrillSettings().simulatedApp(notificationURL: gateway + "/apple/iap/notifications"))
         let bought = try neverComeBack()
         try takeItBack(bought)
         try refundWhatIsSpent()
+        try sayHowMuchWasUsed()
     }
 
     private func neverComeBack() throws -> SignedPurchase {
@@ -65,6 +63,29 @@ extension DemoStory {
         try showDebt(bought.transactionID)
         // Every notification of scene 13 was handled before this one.
         try expectBalance(danbing: 360, minutes: 210)
+    }
+
+    private func sayHowMuchWasUsed() throws {
+        expectations.scene("15. Bert asks Apple for a refund; Apple asks how much he used, and is told once he agrees")
+        let order = try other.order("pyy_danbing_60")
+        let bought = try purchase("pyy_danbing_60", order, by: bert)
+        _ = try other.verify(bought.signedTransactionInfo, orderNumber: order.number)
+        _ = try server.send(
+            "POST", "/api/wallet/consume",
+            [
+                "userId": .string(bert), "assetType": "DANBING", "amount": 15, "sourceId": "session-bert-2",
+                "deadline": "2099-01-01T00:00:00Z",
+            ])
+        let consent = try other.send("PUT", "/api/iap/consumption-consent", [:])
+        expectations.expect("his consent", consent["consented"]?.boolValue ?? false, true)
+        _ = try store.requestConsumption(bought.transactionID, environment: "Production")
+        func told() throws -> JSONObject? {
+            try store.consumption(of: bought.transactionID, environment: "Production").first
+        }
+        try expectSoon("consumed, in thousandths of a per cent, as Apple is told", 25_000) {
+            try told()?["consumptionPercentage"]?.intValue
+        }
+        expectations.expect("delivered", try told()?["deliveryStatus"]?.stringValue ?? "", "DELIVERED")
     }
 
     /// What is owed, as the auditor reads it; where there is no database to ask, the scene goes without.

@@ -1,4 +1,5 @@
 import AppStoreSimulation
+import Crypto
 import Glibc
 
 /// Where the running system is and whose keys it trusts, from `PURSER_DRILL_…` variables.
@@ -95,6 +96,16 @@ struct DrillSettings {
             throw Problem(description: "\(Self.prefix)APP_APPLE_ID is no number: \(text)")
         }
         return number
+    }
+
+    /// What App Store Connect knows of the app: where it is told, and, where its key is at hand, who may call the Server
+    /// API for it.
+    func simulatedApp(notificationURL: String) throws -> SimulatedApp {
+        let key = (try? value("APPS")).flatMap { try? Self.secret($0 + "/keys/cloudpc-app-store.p8") }
+        let privateKey = key.flatMap { try? P256.PrivateKey(pem: String(decoding: $0, as: UTF8.self)) }
+        return SimulatedApp(
+            bundleID: try value("BUNDLE_ID"), appAppleID: try appAppleID(), notificationURL: notificationURL,
+            publicKey: try privateKey?.publicKey().pemRepresentation())
     }
 
     /// The folder of the running deployment.

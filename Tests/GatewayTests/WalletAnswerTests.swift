@@ -60,6 +60,32 @@ import Testing
         #expect(door.asker.asked.first is EntitlementsRequested)
     }
 
+    @Test func `consent is read, given and withdrawn by the caller, and answered with the word in force (A-116)`()
+        async throws
+    {
+        let door = try TestDoor { question, _ in
+            guard let change = question as? ConsentChangeRequested else {
+                return ConsentAnswered(isGiven: false, termsVersion: nil, changedAt: nil)
+            }
+            return ConsentAnswered(
+                isGiven: change.isGiven, termsVersion: change.termsVersion, changedAt: 1_780_000_000_000)
+        }
+        let path = "/api/iap/consumption-consent"
+        #expect(try await door.send("GET", path).text == #"{"consented":false}"#)
+        let given = try await door.send("PUT", path, body: #"{"termsVersion":"2026-11"}"#)
+        #expect(
+            given.text == #"{"consented":true,"termsVersion":"2026-11","changedAt":"2026-05-28T20:26:40.000Z"}"#)
+        #expect(try await door.send("PUT", path, body: "{}").status == 200)
+        let withdrawn = try await door.send("DELETE", path)
+        #expect(withdrawn.text == #"{"consented":false,"changedAt":"2026-05-28T20:26:40.000Z"}"#)
+        let changes = door.asker.asked.compactMap { $0 as? ConsentChangeRequested }
+        #expect(changes.map(\.isGiven) == [true, true, false] && Set(changes.map(\.userID)).count == 1)
+        for body in [#"{"termsVersion":""}"#, #"{"termsVersion":7}"#, "[]"] {
+            #expect(try await door.send("PUT", path, body: body).status == 400, "\(body)")
+        }
+        #expect(try await door.send("POST", path, body: "{}").status == 405)
+    }
+
     @Test func `an order answers as the client's document shows (A-027)`() async throws {
         let door = try TestDoor { _, _ in
             OrderAnswered(

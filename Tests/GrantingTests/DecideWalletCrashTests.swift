@@ -65,6 +65,41 @@ import Testing
         }
     }
 
+    @Test(arguments: LaneFault.allCases)
+    func `consent that was withdrawn stays withdrawn, whatever comes again (C1 to C8)`(fault: LaneFault) async throws {
+        let granting = try await GrantingStage.make(Topology.grantingWallet, "consent_" + fault.rawValue)
+        try await onThread {
+            var messages: [OutgoingMessage] = []
+            for user in Story.users {
+                for (number, isGiven) in [true, true, false].enumerated() {
+                    var message = try granting.stage.request(
+                        ConsentChangeRequested(
+                            app: Shop.app, userID: UserID(user), isGiven: isGiven, termsVersion: nil))
+                    message.properties.headers[HeaderName.occurredAt] = .int64(1_780_000_000_000 + Int64(number))
+                    messages.append(message)
+                }
+                messages.append(
+                    try granting.stage.request(
+                        SpendRequested(
+                            app: Shop.app, userID: UserID(user), asset: Shop.coins, amount: 1, sourceID: "s",
+                            deadline: .max)))
+            }
+            try granting.stage.survive(fault, messages, fact: .spendDecided, handler: { DecideWallet() }) {
+                try granting.number("SELECT count(*) FROM granting.spends") == 6
+                    && granting.number("SELECT count(*) FROM granting.consents") == 12
+            }
+            try granting.expectOrder()
+            #expect(
+                try granting.number(
+                    """
+                    SELECT count(*) FROM granting.consents c WHERE c.is_given AND NOT EXISTS (
+                        SELECT FROM granting.consents l WHERE l.customer = c.customer AND l.revision > c.revision)
+                    """) == 0)
+            let answers = try granting.stage.answers().answers(ConsentAnswered.self)
+            #expect(answers.count == 18, "every request is answered")
+        }
+    }
+
     private static func expectFacts(_ facts: [Told], _ story: Story) throws {
         let orders = try facts.identifiers(OrderCreated.self) { $0.orderNumber.rawValue }
         #expect(Set(orders.keys) == Set(story.orders.map(\.orderNumber.rawValue)))

@@ -25,6 +25,7 @@ import Testing
     /// Every message type with every field set.
     static let samples: [Sample] =
         purchaseSamples + walletSamples + catalogSamples + notificationSamples + revocationSamples
+        + consentSamples
 
     @Test(arguments: samples) func `a message on the wire is exactly its golden file`(sample: Sample) throws {
         let file = Self.folder.appending(path: "\(sample.type.rawValue).v\(sample.version).json")
@@ -197,7 +198,8 @@ extension GoldenMessageTests {
             orderExpiryHours: 24, debtRepaymentShare: 50_000,
             risk: RiskPolicy(
                 orders: RiskLimit(refunds: 5, amounts: [MoneyAmount(currency: "CNY", milliunits: 500_000)]),
-                spends: RiskLimit(refunds: 8, amounts: []), review: RiskLimit(refunds: 3, amounts: []))))
+                spends: RiskLimit(refunds: 8, amounts: []), review: RiskLimit(refunds: 3, amounts: [])),
+            consumption: ConsumptionPolicy(preference: .grantProrated, isSampleProvided: true)))
 
     private static let catalogSamples: [Sample] = [
         Sample(

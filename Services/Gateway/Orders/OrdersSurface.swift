@@ -16,6 +16,8 @@ struct OrdersSurface: Surface {
     /// The calls that carry a JWS.
     static let verifyRoute = "/api/iap/apple/verify"
     static let verifyWithoutOrderRoute = "/api/iap/apple/verify-without-order"
+    /// Consent to telling Apple how much of a purchase was used.
+    static let consentRoute = "/api/iap/consumption-consent"
 
     /// The surface. `now` is in milliseconds since 1970.
     init(asker: any Asker, security: SecurityLog, now: @escaping @Sendable () -> Int64) {
@@ -40,6 +42,9 @@ struct OrdersSurface: Surface {
             ("GET", query("/api/wallet/balance", balance)),
             ("GET", query("/api/wallet/ledger", ledger)),
             ("POST", command("/api/wallet/consume", .service, consume)),
+            ("GET", query(Self.consentRoute, consent)),
+            ("PUT", command(Self.consentRoute, .login, giveConsent)),
+            ("DELETE", query(Self.consentRoute, withdrawConsent)),
         ]
     }
 
@@ -120,5 +125,26 @@ struct OrdersSurface: Surface {
             deadline: body.deadline)
         let answer = try await asker.ask(question, for: call, expecting: SpendAnswered.self)
         return try WalletJSON.spend(answer, sourceID: body.sourceID)
+    }
+
+    @Sendable private func consent(_ call: Call) async throws(Problem) -> JSONObject? {
+        let question = ConsentRequested(app: call.app.id, userID: call.userID)
+        return ConsentJSON.body(try await asker.ask(question, for: call, expecting: ConsentAnswered.self))
+    }
+
+    @Sendable private func giveConsent(_ call: Call) async throws(Problem) -> JSONObject? {
+        try await changeConsent(call, isGiven: true, termsVersion: try ConsentJSON.termsVersion(call.body))
+    }
+
+    @Sendable private func withdrawConsent(_ call: Call) async throws(Problem) -> JSONObject? {
+        try await changeConsent(call, isGiven: false, termsVersion: nil)
+    }
+
+    private func changeConsent(
+        _ call: Call, isGiven: Bool, termsVersion: String?
+    ) async throws(Problem) -> JSONObject? {
+        let question = ConsentChangeRequested(
+            app: call.app.id, userID: call.userID, isGiven: isGiven, termsVersion: termsVersion)
+        return ConsentJSON.body(try await asker.ask(question, for: call, expecting: ConsentAnswered.self))
     }
 }

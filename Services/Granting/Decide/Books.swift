@@ -46,6 +46,10 @@ struct Books {
     /// Decided spends.
     var spends: [SpendKey: Spend] = [:]
 
+    /// The newest word of customers about consent, and the messages whose word is on record.
+    var consents: [CustomerID: Consent] = [:]
+    var consentCauses: Set<MessageID> = []
+
     /// What has to be saved.
     var changes = Changes()
 
@@ -116,4 +120,5 @@ struct Changes {
     var refundStatements: [RefundStatement] = []
     var flags: [RiskFlag] = []
     var spends: [SpendKey] = []
+    var consents: [Consent] = []
 }

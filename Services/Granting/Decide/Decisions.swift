@@ -62,3 +62,15 @@ struct SpendDecision: Sendable, Equatable {
     /// For everybody.
     var announcements: [Announcement] = []
 }
+
+/// A word about consent to be put on record.
+struct ConsentCase: Sendable {
+    /// The message.
+    var cause: MessageID
+    /// Whose.
+    var customer: CustomerID
+    /// What they say.
+    var request: ConsentChangeRequested
+    /// When they said it (ms since 1970, the asker's clock).
+    var requestedAt: Int64
+}

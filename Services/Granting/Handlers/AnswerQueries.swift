@@ -17,6 +17,8 @@ struct AnswerQueries: Handler {
         case ledger(LedgerRequested, limit: Int64)
         case transaction(TransactionRequested)
         case entitlements(EntitlementsRequested)
+        case consent(ConsentRequested)
+        case consumption(ConsumptionAssessmentRequested)
     }
 
     /// Handles a batch inside one transaction.
@@ -39,6 +41,8 @@ struct AnswerQueries: Handler {
             return .ledger(question, limit: min(max(question.limit, 1), Self.largestPage))
         }
         if let question = incoming.read(EntitlementsRequested.self) { return .entitlements(question) }
+        if let question = incoming.read(ConsentRequested.self) { return .consent(question) }
+        if let question = incoming.read(ConsumptionAssessmentRequested.self) { return .consumption(question) }
         return incoming.read(TransactionRequested.self).map { .transaction($0) }
     }
 
@@ -49,6 +53,8 @@ struct AnswerQueries: Handler {
         case .ledger(let question, let limit): QueryTables.ledger(question, limit: limit)
         case .transaction(let question): QueryTables.transactions(question)
         case .entitlements(let question): EntitlementTables.read(question)
+        case .consent(let question): ConsentTable.read(question)
+        case .consumption(let question): ConsumptionTables.read(question)
         }
     }
 
@@ -58,6 +64,9 @@ struct AnswerQueries: Handler {
         case .balance: try incoming.reply(BalanceAnswered(balances: try rows.map(QueryTables.balance)))
         case .ledger(_, let limit): try incoming.reply(try QueryTables.page(rows, limit: limit))
         case .entitlements: try incoming.reply(try EntitlementTables.answer(rows))
+        case .consent: try incoming.reply(try ConsentTable.answer(rows))
+        case .consumption(let question):
+            try incoming.reply(ConsumptionAssessment(try ConsumptionTables.facts(rows), of: question).answer)
         case .transaction:
             try incoming.reply(TransactionAnswered(transactions: try rows.map(QueryTables.summary)))
         }

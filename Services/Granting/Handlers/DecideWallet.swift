@@ -1,7 +1,7 @@
 import Messages
 import Pipeline
 
-/// Decides orders and spends (`granting.wallet`). Lives on its lane's thread.
+/// Decides orders and spends, and records consent (`granting.wallet`). Lives on its lane's thread.
 struct DecideWallet: Handler {
     private var catalogs = CatalogCache()
 
@@ -13,6 +13,8 @@ struct DecideWallet: Handler {
         static let sourceID = "spend.source_id_invalid"
         /// A token that is no UUID, or a number that is empty or too long.
         static let order = "order.identity_invalid"
+        /// A version of terms that is empty or too long.
+        static let consent = "consent.terms_invalid"
     }
 
     /// Bytes of a caller's id at most: it is part of index keys, which hold 2.7 kB.
@@ -27,6 +29,8 @@ struct DecideWallet: Handler {
         case order(OrderRequested)
         /// A spend.
         case spend(SpendRequested)
+        /// Consent given or withdrawn.
+        case consent(ConsentChangeRequested)
         /// Nothing that can be decided.
         case unusable(reason: String)
     }
@@ -41,10 +45,11 @@ struct DecideWallet: Handler {
         _ requests: [Request], of batch: [Incoming], in tables: inout some BookTables & ~Copyable
     ) throws -> [Outcome] {
         var needs = BookNeeds()
-        for request in requests {
+        for (incoming, request) in zip(batch, requests) {
             switch request {
             case .order(let order): needs.orders.append(order)
             case .spend(let spend): needs.spends.append(spend)
+            case .consent(let consent): needs.consents.append((incoming.header.id, consent))
             case .unusable: continue
             }
         }
@@ -78,6 +83,14 @@ struct DecideWallet: Handler {
             }
             let decision = books.decide(SpendCase(cause: cause, customer: customer, request: spend))
             (app, announcements, reply) = (spend.app, decision.announcements, try incoming.reply(decision.answer))
+        case .consent(let consent):
+            guard let customer = callers[UserKey(app: consent.app, user: consent.userID)] else {
+                return .park(reason: Reason.consent)
+            }
+            let answer = books.decide(
+                ConsentCase(
+                    cause: cause, customer: customer, request: consent, requestedAt: incoming.header.occurredAt))
+            return .done(facts: [], reply: try incoming.reply(answer))
         case .unusable: return Self.parked(request)
         }
         return .done(
@@ -96,6 +109,9 @@ struct DecideWallet: Handler {
         if let spend = incoming.read(SpendRequested.self) {
             guard spend.amount >= 1 else { return .unusable(reason: Reason.amount) }
             return Self.isID(spend.sourceID) ? .spend(spend) : .unusable(reason: Reason.sourceID)
+        }
+        if let consent = incoming.read(ConsentChangeRequested.self) {
+            return consent.termsVersion.map(Self.isID) ?? true ? .consent(consent) : .unusable(reason: Reason.consent)
         }
         return .unusable(reason: Incoming.unreadable)
     }

@@ -37,6 +37,8 @@ enum BookChange {
     case saveRenewals([Renewal])
     /// Flags for people.
     case insertFlags([RiskFlag])
+    /// Consent given or withdrawn.
+    case insertConsents([Consent])
     /// An operator's word about a user.
     case clearRisk(RiskClearRequested, cause: MessageID)
     /// A catalogue that comes into force; the next three belong to it.
@@ -68,6 +70,7 @@ enum BookChange {
         case .saveRefundStatements(let statements): RefundTables.save(statements)
         case .saveRenewals(let renewals): SubscriptionTables.save(renewals)
         case .insertFlags(let flags): RefundTables.insert(flags)
+        case .insertConsents(let consents): ConsentTable.insert(consents)
         case .clearRisk(let request, let cause): RefundTables.clear(request, cause: cause)
         case .insertCatalog(let entry): CatalogTables.insert(entry)
         case .insertProducts(let entry): CatalogTables.insertProducts(entry)

@@ -40,6 +40,8 @@ struct BookFindings {
     var debts: [Debt] = []
     /// Decided spends.
     var spends: [Spend] = []
+    /// Consents, the newest of a customer last.
+    var consents: [Consent] = []
     /// Held purchases that were marked.
     var marked: [TransactionKey] = []
 
@@ -77,6 +79,7 @@ struct BookFindings {
             draws += try rows.map(WalletTables.draw)
         case .debts, .openDebts: debts += try rows.map(WalletTables.debt)
         case .spends: spends += try rows.map(WalletTables.spend)
+        case .consents: consents += try rows.map(ConsentTable.consent)
         case .markHeld: marked += try rows.map { try $0.transactionKey() }
         }
     }

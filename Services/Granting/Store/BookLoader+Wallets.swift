@@ -99,6 +99,8 @@ extension Books {
         wallets = [:]
         for (key, account) in found.accounts { wallets[key.customer, default: [:]][key.asset] = account }
         orders = Dictionary(found.orders.map { ($0.number, $0) }) { _, last in last }
+        consents = Dictionary(found.consents.map { ($0.customer, $0) }) { _, newest in newest }
+        consentCauses = Set(found.consents.map(\.cause))
     }
 
     /// Adds what stands still under the locks. What is known of a transaction from its own lock stays.

@@ -99,6 +99,7 @@ struct BookLoader {
         // These stand still from the first statement on.
         queries += [.clock, .accounts(owners.sorted())]
         if !needs.orderNumbers.isEmpty { queries.append(.orders(needs.orderNumbers.sorted())) }
+        if !needs.consents.isEmpty { queries.append(.consents(owners.sorted(), needs.consents.map(\.cause))) }
         let found = try tables.run(queries)
         books.takeAnew(found)
         books.subscriptionOwners = [:]

@@ -26,10 +26,12 @@ struct BookNeeds {
     var orders: [OrderRequested] = []
     /// Spends and who asks.
     var spends: [SpendRequested] = []
+    /// Consent given or withdrawn, with the messages that say so.
+    var consents: [(cause: MessageID, request: ConsentChangeRequested)] = []
 
     /// The apps spoken of, sorted.
     var apps: [AppID] {
-        Set(purchases.map(\.app) + orders.map(\.app) + spends.map(\.app)).sorted()
+        Set(purchases.map(\.app) + orders.map(\.app) + spends.map(\.app) + consents.map(\.request.app)).sorted()
     }
 
     /// The users who need a customer row, sorted.
@@ -37,6 +39,7 @@ struct BookNeeds {
         Set(
             purchases.compactMap(\.user) + orders.map { UserKey(app: $0.app, user: $0.userID) }
                 + spends.map { UserKey(app: $0.app, user: $0.userID) }
+                + consents.map { UserKey(app: $0.request.app, user: $0.request.userID) }
         ).sorted()
     }
 

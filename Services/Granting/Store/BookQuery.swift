@@ -71,6 +71,9 @@ enum BookQuery {
     /// Decided spends.
     case spends([SpendKey])
 
+    /// The consents in force, and what earlier deliveries of some messages made of them.
+    case consents([CustomerID], [MessageID])
+
     /// Transactions as they are, unlocked.
     case transactions([TransactionKey])
     /// Marks held purchases as asked for, and returns them; locked ones are skipped.
@@ -113,6 +116,7 @@ enum BookQuery {
         case .openDebts(let customers): RefundTables.openDebts(customers)
         case .lots(let ranges): WalletTables.lots(ranges)
         case .spends(let keys): WalletTables.spends(keys)
+        case .consents(let customers, let causes): ConsentTable.read(customers, causes)
         case .transactions(let keys): TransactionTable.read(keys)
         case .markHeld(let range): TransactionTable.markHeld(range)
         }

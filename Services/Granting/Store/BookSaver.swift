@@ -48,6 +48,7 @@ enum BookSaver {
         add(changes.spends.compactMap { books.spends[$0] }, BookChange.insertSpends)
         add(distinct(changes.refundStatements), BookChange.saveRefundStatements)
         add(changes.flags, BookChange.insertFlags)
+        add(changes.consents, BookChange.insertConsents)
         return writes
     }
 

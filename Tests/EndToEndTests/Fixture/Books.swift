@@ -38,6 +38,12 @@ struct Books {
         return try connection.query("SELECT (\(sql))::bigint AS n", values).single().int8("n")
     }
 
+    /// One text.
+    func text(_ sql: String, _ values: [SQLValue]) throws -> String {
+        var connection = try deployment.platform.connect(deployment.database)
+        return try connection.query("SELECT (\(sql))::text AS t", values).single().text("t")
+    }
+
     /// Accounts whose balance is not the sum of their ledger, or of their lots, or not the last ledger row's.
     func wrongAccounts() throws -> Int64 {
         try number(

@@ -1,4 +1,5 @@
 import AMQP
+import Crypto
 import Glibc
 import Messages
 import Postgres
@@ -50,6 +51,7 @@ extension Deployment {
                 settings["OCSP_PRIVATE_HOSTS"] = "127.0.0.1:\(port("simulator"))"
                 settings["OCSP_TIMEOUT"] = "1000"
             }
+            if service == .intake { settings.merge(consumptionSettings) { $1 } }
         case .granting:
             break
         }
@@ -63,6 +65,24 @@ extension Deployment {
         settings["LOG_LEVEL"] = "debug"
         let prefix = "PURSER_\(service.rawValue.uppercased())_"
         return Dictionary(uniqueKeysWithValues: settings.map { (prefix + $0.key, $0.value) })
+    }
+
+    /// Where Apple is told about consumption. Where a test waits for Apple's hours to pass, they are seconds.
+    private var consumptionSettings: [String: String] {
+        var settings = [
+            "SERVER_API_PRODUCTION": simulator, "SERVER_API_SANDBOX": simulator + "/sandbox",
+            "CONSUMPTION_INTERVAL_MS": "50",
+        ]
+        if name.hasPrefix("consumption") {
+            settings["CONSUMPTION_RECHECK"] = "1"
+            settings["CONSUMPTION_RETRY"] = "1"
+        }
+        if name == "consumption_late" {
+            settings["CONSUMPTION_FIRST_ALERT"] = "3"
+            settings["CONSUMPTION_SECOND_ALERT"] = "4"
+            settings["CONSUMPTION_LIMIT"] = "6"
+        }
+        return settings
     }
 
     /// The settings of `purser`.
@@ -85,6 +105,10 @@ extension Deployment {
         try Places.makeFolder(at: apps + "/keys")
         try TextFiles.write(secrets.loginKey + "\n", to: apps + "/keys/cloudpc-login.secret")
         try TextFiles.write(secrets.serviceKey + "\n", to: apps + "/keys/cloudpc-services.secret")
+        let pem = try secrets.appStoreKey.pemRepresentation()
+        try TextFiles.write(pem, to: apps + "/keys/cloudpc-app-store.p8")
+        Canaries.register(
+            "a key for Apple's Server API", pem.split(separator: "\n").filter { !$0.contains("-") }.map(String.init))
         let original = TextFiles.read(try Places.root() + "/apps/cloudpc.yaml")
         let changed = original.replacing("testers: []", with: "testers: [\(Self.tester)]")
         guard changed != original else {

@@ -32,11 +32,14 @@ final class Deployment: Sendable {
         let loginKey: String
         let serviceKey: String
         let brokerPassword: String
+        /// Of the app, for Apple's Server API.
+        let appStoreKey: P256.PrivateKey
 
         init() throws {
             loginKey = Hex.encode(try RandomBytes.generate(32))
             serviceKey = Hex.encode(try RandomBytes.generate(32))
             brokerPassword = try Deployment.brokerPassword.get()
+            appStoreKey = try P256.PrivateKey.generate()
         }
 
         var all: [String] { [loginKey, serviceKey, brokerPassword] }

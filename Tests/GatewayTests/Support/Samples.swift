@@ -52,6 +52,8 @@ enum Samples {
         case is TransactionRequested: TransactionAnswered(transactions: [transaction])
         case let spend as SpendRequested:
             SpendAnswered(outcome: .spent, code: nil, asset: spend.asset, amount: spend.amount, balanceAfter: 115)
+        case is ConsentRequested, is ConsentChangeRequested:
+            ConsentAnswered(isGiven: true, termsVersion: nil, changedAt: 1_780_000_000_000)
         default: RequestParked(reason: "unexpected")
         }
     }

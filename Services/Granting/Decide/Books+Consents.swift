@@ -1,0 +1,53 @@
+import Messages
+
+/// A word of a customer about consent to telling Apple how much of a purchase they used. Kept for ever; the newest is in
+/// force.
+struct Consent: Sendable, Equatable {
+    /// Whose.
+    var customer: CustomerID
+    /// Which of their words it is, from 1.
+    var revision: Int64
+    /// Given or withdrawn.
+    var isGiven: Bool
+    /// What it was given to.
+    var termsVersion: String?
+    /// When they said it (ms since 1970).
+    var requestedAt: Int64
+    /// The message that said it.
+    var cause: MessageID
+}
+
+/// Consent: given, withdrawn, and never given by a message that comes again after it was withdrawn.
+extension Books {
+    /// Puts a word on record if it changes anything; answers with what is in force.
+    mutating func decide(_ word: ConsentCase) -> ConsentAnswered {
+        let current = consents[word.customer]
+        // An asker's clock that runs ahead must not outlast later words.
+        let at = min(word.requestedAt, now)
+        guard !consentCauses.contains(word.cause), Self.changes(current, word.request, at) else {
+            return answer(current)
+        }
+        let consent = Consent(
+            customer: word.customer, revision: (current?.revision ?? 0) + 1, isGiven: word.request.isGiven,
+            termsVersion: word.request.isGiven ? word.request.termsVersion : nil,
+            requestedAt: max(at, current?.requestedAt ?? at), cause: word.cause)
+        consents[word.customer] = consent
+        consentCauses.insert(word.cause)
+        changes.consents.append(consent)
+        return answer(consent)
+    }
+
+    /// Giving needs a word that is newer than the last one: a repeated message, overtaken by a withdrawal, gives nothing.
+    /// Withdrawing always counts. In doubt there is no consent.
+    private static func changes(_ current: Consent?, _ request: ConsentChangeRequested, _ at: Int64) -> Bool {
+        guard let current else { return request.isGiven }
+        guard request.isGiven else { return current.isGiven }
+        let isNew = !current.isGiven || request.termsVersion != current.termsVersion
+        return isNew && at > current.requestedAt
+    }
+
+    private func answer(_ consent: Consent?) -> ConsentAnswered {
+        ConsentAnswered(
+            isGiven: consent?.isGiven ?? false, termsVersion: consent?.termsVersion, changedAt: consent?.requestedAt)
+    }
+}
