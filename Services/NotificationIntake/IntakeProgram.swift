@@ -79,7 +79,7 @@ enum IntakeProgram: ServiceProgram {
             AnswerConsumption(
                 schedule: schedule, assessor: GrantingAssessor(requester: requester),
                 door: ServerAPIDoor(access, settings.serverAPI, stop: context.stop), instruments: instruments,
-                logger: context.logger)
+                logger: context.logger, stop: context.stop)
         }
         return [QuestionsPart(requester: requester), part]
     }

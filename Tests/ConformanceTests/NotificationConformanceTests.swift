@@ -109,11 +109,17 @@ import Testing
             let anna = try subject.user("c17-anna")
             let purchase = try subject.granted(to: anna)
             let id = purchase.transactionID
+            _ = try anna.client.send("PUT", "/api/iap/consumption-consent", [:])
+            #expect(try subject.spend(15, by: anna) == 45)
             _ = try subject.store.requestConsumption(id, environment: "Production")
+            try eventually(within: .seconds(30), "Apple is told how much was used") {
+                try subject.store.consumption(of: id, environment: "Production").first?["consumptionPercentage"]
+                    == 25_000
+            }
             _ = try subject.store.refund(id, environment: "Production")
             try subject.expectBalance(0, of: anna)
             _ = try subject.store.refund(id, environment: "Production", percentage: 0)
-            try subject.expectBalance(60, of: anna)
+            try subject.expectBalance(45, of: anna)
             _ = try subject.store.declineRefund(id, environment: "Production")
             let shared = try subject.purchase("pyy_family_unknown", by: anna)
             _ = try subject.store.revoke(shared.transactionID, environment: "Production")
@@ -126,7 +132,7 @@ import Testing
                 }
             }
             try subject.waitUntilSettled()
-            try subject.expectBalance(60, of: anna)
+            try subject.expectBalance(45, of: anna)
         }
     }
 

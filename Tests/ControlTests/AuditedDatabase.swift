@@ -24,6 +24,7 @@ struct AuditedDatabase: Sendable {
     /// Users whose names must never stand in a report.
     static let alice = UserID("alice-canary")
     static let bob = UserID("bob-canary")
+    static let carol = UserID("carol-canary")
     static let authority = Result { try SimulatedAuthority.generate(withReceipts: true) }
 
     let database: TestDatabase
@@ -95,40 +96,6 @@ struct AuditedDatabase: Sendable {
                 correlationID: fact.correlationID)
             return Incoming(header: header, body: fact.body, isRedelivered: false)
         }
-    }
-
-    /// What Apple tells, stored and told on; nobody decides on it here.
-    func notify(_ types: [String]) throws {
-        let authority = try Self.authority.get()
-        let signer = TransactionSigner(authority)
-        let handler = StoreNotifications(
-            verifier: try Self.verifier(authority), instruments: IntakeMetrics(Metrics()), logger: .silent,
-            chains: ChainWatch(.off, service: "intake", metrics: Metrics()))
-        let batch = try types.enumerated().map { number, type in
-            let notification = SimulatedNotification(
-                type: type, uuid: "002e14d5-51f5-4503-b5a8-00000000000\(number)", bundleID: Self.bundleID,
-                signedDate: WallClock.milliseconds - 1_000)
-            return try Self.incoming(
-                NotificationReceived(
-                    app: Self.app, signedPayload: String(decoding: try signer.sign(notification), as: UTF8.self)))
-        }
-        _ = try run(handler, batch, "intake")
-    }
-
-    /// Tells notifications of a type again.
-    func redrive(_ type: String) throws {
-        let handler = RedriveNotifications(
-            verifier: try Self.verifier(try Self.authority.get()), instruments: IntakeMetrics(Metrics()),
-            logger: .silent,
-            revocation: .off)
-        let request = NotificationRedriveRequested(
-            notificationUUIDs: [], environment: nil, notificationTypes: [type], actor: "op", isDryRun: false)
-        _ = try run(handler, [Self.incoming(request)], "intake")
-    }
-
-    static func verifier(_ authority: SimulatedAuthority) throws -> SignedDataVerifier {
-        try SignedDataVerifier(
-            apps: [AcceptedApp(id: app.rawValue, bundleIDs: [bundleID])], roots: [authority.root])
     }
 
     /// Verified and decided.

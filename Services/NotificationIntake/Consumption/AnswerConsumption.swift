@@ -3,6 +3,7 @@ import Messages
 import Observability
 import Pipeline
 import Postgres
+import Runtime
 
 /// Answers consumption requests, one at a time: takes one, asks Granting, tells Apple, writes down what came of it.
 ///
@@ -16,6 +17,7 @@ struct AnswerConsumption {
     private let instruments: ConsumptionMetrics
     private let logger: Logger
     private let probe: any ConsumptionProbe
+    private let stop: StopSignal?
     private let now: @Sendable () -> Int64
     /// Until when an app's requests are kept back in an environment, and why.
     private var pauses: [String: (until: Int64, reason: ConsumptionReason)] = [:]
@@ -32,7 +34,7 @@ struct AnswerConsumption {
     init(
         schedule: ConsumptionSchedule, assessor: any ConsumptionAssessor, door: any AppStoreDoor,
         instruments: ConsumptionMetrics, logger: Logger, probe: any ConsumptionProbe = NoConsumptionProbe(),
-        now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
+        stop: StopSignal? = nil, now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
     ) {
         self.schedule = schedule
         self.assessor = assessor
@@ -40,6 +42,7 @@ struct AnswerConsumption {
         self.instruments = instruments
         self.logger = logger
         self.probe = probe
+        self.stop = stop
         self.now = now
     }
 
@@ -57,7 +60,7 @@ struct AnswerConsumption {
         return true
     }
 
-    /// Nil if somebody else has taken the request meanwhile.
+    /// Nil if somebody else has taken the request meanwhile, or the service ends before Apple is told.
     private mutating func judge(
         _ request: ConsumptionRequestRow, on connection: inout Connection
     ) throws -> Verdict? {
@@ -75,6 +78,8 @@ struct AnswerConsumption {
             return Verdict(request: request, outcome: later(request, .noAssessment))
         }
         try probe.reached(.assessed)
+        // A question and a call together may take longer than a service has to end.
+        if let stop, stop.isStopped { return nil }
         guard assessed.isAnswered else { return Verdict(request: request, outcome: .ended(state: "skipped", .policy)) }
         if let obstacle = door.obstacle(of: request.app) {
             return Verdict(request: request, outcome: later(request, obstacle))

@@ -27,7 +27,7 @@ struct ConsumptionMetrics: Sendable {
         self.metrics = metrics
         // From the start, so that an alert can watch for a rise.
         for age in Age.allCases { open(age).set(0) }
-        for stage in Stage.allCases { _ = alerts(stage, .unavailable) }
+        for stage in Stage.allCases { for reason in ConsumptionReason.allCases { _ = alerts(stage, reason) } }
         for state in ["sent", "refused", "skipped", "expired"] { _ = ended(state) }
     }
 
