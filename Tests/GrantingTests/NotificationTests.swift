@@ -105,6 +105,7 @@ import Testing
             var session = try granting.open()
             var tomorrow = notification(.oneTimeCharge, transaction("1"))
             tomorrow.notificationType = "PURCHASE_GIFTED"
+            tomorrow.renewal = EntitlementTests.renewal()
             let batch = [
                 try message(tomorrow), try notified(.test, nil), try notified(.externalPurchaseToken, transaction("1")),
                 try message(
@@ -114,6 +115,7 @@ import Testing
             let outcomes = try session.run(ApplyNotifications(), batch)
             #expect(outcomes.map(\.parkedReason) == [nil, nil, nil, Incoming.unreadable])
             #expect(try granting.rows("SELECT FROM granting.transactions").isEmpty)
+            #expect(try granting.rows("SELECT FROM granting.renewals").isEmpty)
         }
     }
 

@@ -90,6 +90,19 @@ import Testing
         }
     }
 
+    @Test func `of the renewal infos of one batch the newest is kept, wherever it stands, by its hash on a tie`() {
+        func info(_ signed: Int64, _ hash: String, _ original: String = "1") -> Renewal {
+            Renewal(
+                info: VerifiedRenewal(
+                    environment: .production, originalTransactionID: TransactionID(original), signedDate: signed,
+                    payloadHash: hash), app: Shop.app)
+        }
+        for batch in permutations([info(1, "c"), info(2, "a"), info(2, "b")]) {
+            let kept = Renewal.newest(batch + [info(0, "z", "0")])
+            #expect(kept.map(\.info.payloadHash) == ["z", "b"])
+        }
+    }
+
     @Test func `entitlements are answered from what was delivered and what Apple says about renewal (C-082)`()
         async throws
     {
