@@ -85,7 +85,7 @@ extension AuditedDatabase {
     func redrive(_ type: String) throws -> [Incoming] {
         let handler = RedriveNotifications(
             verifier: try Self.verifier(try Self.authority.get()), instruments: IntakeMetrics(Metrics()),
-            logger: .silent, revocation: .off)
+            logger: .silent)
         let request = NotificationRedriveRequested(
             notificationUUIDs: [], environment: nil, notificationTypes: [type], actor: "op", isDryRun: false)
         return Self.passedOn(try run(handler, [Self.incoming(request)], "intake"))

@@ -98,8 +98,7 @@ import Testing
             let listed = try deployment.run("purser", ["consumption", "list"], deployment.controlEnvironment)
             #expect(listed.status == 0 && listed.output.contains("4 listed"), "\(listed.output)")
             #expect(listed.output.contains("pending  no_consent") && listed.output.contains("accepted"))
-            let audit = try deployment.run("purser", ["audit", "--full"], deployment.controlEnvironment)
-            #expect(audit.status == 0, "\(audit.output)")
+            try Books(deployment: deployment).expectConsistent()
         }
     }
 
