@@ -4,6 +4,16 @@ import Testing
 @testable import Granting
 
 @Suite struct ClawbackTests {
+    @Test func `a refund takes its own lot first, though others are older`() {
+        var shop = Shop()
+        for id in ["1", "2", "3"] { _ = shop.submit(transaction(id), by: Shop.alice) }
+        _ = shop.notify(.refund, transaction("3", signed: 1, revoked: 50_000))
+        let left = ["1", "2", "3"].map {
+            shop.books.lots[LotKey(purchase: transaction($0).key, asset: Shop.coins)]?.remaining
+        }
+        #expect(left == [60, 60, 30])
+    }
+
     @Test func `a purchase refunded in full before its delivery settles its order; reversed, it is delivered on it`() {
         var shop = Shop()
         _ = shop.order("A1")
