@@ -38,8 +38,10 @@ enum OCSPResponder {
 
     private static func certificates(in response: OCSPResponse.BasicResponse) throws(OCSPError) -> [Certificate] {
         let list = OCSP_resp_get0_certs(response.pointer)
+        // Without any there is no list, and its length is -1.
+        let count = max(0, min(OPENSSL_sk_num(list), OCSPResponse.maximumCertificates))
         var certificates: [Certificate] = []
-        for index in 0..<min(OPENSSL_sk_num(list), OCSPResponse.maximumCertificates) {
+        for index in 0..<count {
             guard let pointer = OPENSSL_sk_value(list, index).map({ OpaquePointer($0) }) else { continue }
             do {
                 let der = try encodedDER("responder certificate") { i2d_X509(pointer, $0) }
