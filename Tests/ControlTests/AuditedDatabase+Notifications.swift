@@ -98,21 +98,7 @@ extension AuditedDatabase {
 
     /// Apple asks twice how much of a purchase was used; the first question is answered.
     func askForConsumption(of statement: SimulatedTransaction) throws {
-        let authority = try Self.authority.get()
-        let signer = TransactionSigner(authority)
-        let batch = try (8...9).map { number in
-            let notification = SimulatedNotification(
-                type: "CONSUMPTION_REQUEST", uuid: "002e14d5-51f5-4503-b5a8-00000000000\(number)",
-                bundleID: Self.bundleID, signedDate: WallClock.milliseconds - 1_000,
-                signedTransactionInfo: String(decoding: try signer.sign(statement), as: UTF8.self))
-            return try Self.incoming(
-                NotificationReceived(
-                    app: Self.app, signedPayload: String(decoding: try signer.sign(notification), as: UTF8.self)))
-        }
-        let handler = StoreNotifications(
-            verifier: try Self.verifier(authority), instruments: IntakeMetrics(Metrics()), logger: .silent,
-            chains: ChainWatch(.off, service: "intake", metrics: Metrics()))
-        _ = try run(handler, batch, "intake")
+        for number in 8...9 { try tell(Self.notification("CONSUMPTION_REQUEST", number, statement)) }
         var connection = try database.open(role: "purser_intake")
         var assessed = ConsumptionAssessed(isAnswered: true)
         (assessed.isOwned, assessed.hasConsented, assessed.isDelivered) = (true, true, true)

@@ -9,14 +9,14 @@ enum BrokerRights {
         gateway        purser.from.gateway       purchase.submitted order.requested spend.requested
         gateway        purser.from.gateway       notification.received
         gateway        purser.from.gateway       {catalog,balance,ledger,transaction}.requested
-        gateway        purser.from.gateway       entitlements.requested
+        gateway        purser.from.gateway       entitlements.requested consent.{change.requested,requested}
         verification   purser.from.verification  purchase.verified chain.{check.requested,checked}
         verification   purser.retry              {5s,30s,5m,1h}.verification.{purchases,revocations}
         verification   purser.parked             verification.{purchases,revocations}
         verification   purser.replies            *
         granting       purser.from.granting      purchase.{granted,held,clawedback} order.created spend.decided
         granting       purser.from.granting      catalog.imported purchase.redrive.requested
-        granting       purser.from.granting      debt.repaid risk.flagged
+        granting       purser.from.granting      debt.repaid risk.{flagged,cleared}
         granting       purser.retry              {5s,30s,5m,1h}.granting.{purchases,wallet,commands,notifications}
         granting       purser.parked             granting.{purchases,wallet,commands,notifications}
         granting       purser.replies            *
@@ -28,6 +28,7 @@ enum BrokerRights {
         intake         purser.from.intake        notification.{external_purchase_token,one_time_charge,migration}
         intake         purser.from.intake        notification.{rescind_consent,metadata_update,price_change}
         intake         purser.from.intake        notification.unrecognised chain.check.requested
+        intake         purser.from.intake        consumption.assessment.requested
         intake         purser.retry              {5s,30s,5m,1h}.intake.{notifications,commands,revocations}
         intake         purser.parked             intake.{notifications,commands,revocations}
         intake         purser.replies            *
@@ -61,6 +62,7 @@ enum BrokerRights {
         retry.{5s,30s,5m,1h}                    -             -
         purser.facts                            -             -
         gateway.replies.*                       gateway       gateway
+        intake.replies.*                        intake        intake
         control.replies.*                       control       control
         """
 
@@ -77,7 +79,7 @@ enum BrokerRights {
 
     static let users = ["gateway", "verification", "granting", "intake", "control"]
     /// The users that may make queues, of names that begin with theirs.
-    static let askers = ["gateway", "control"]
+    static let askers = ["gateway", "intake", "control"]
 
     static func maySay(_ user: String, _ exchange: String, _ key: String) -> Bool {
         rows(says).contains { row in

@@ -9,6 +9,7 @@ enum DatabaseRights {
         granting.accounts               read insert update(balance,revision)
         granting.assets                 read insert update(json_name,insufficient_code)
         granting.catalog_versions       read insert                                          sealed
+        granting.consents               read insert                                          sealed
         granting.customers              read insert update(user_id)
         granting.debts                  read insert update(amount,settled,updated_at)
         granting.draws                  read insert                                          sealed
@@ -29,6 +30,8 @@ enum DatabaseRights {
         granting.transactions           read insert update(*)
         granting.unannounced            read insert delete
         intake.chains                   read insert update(*)
+        intake.consumption_attempts     read insert update(ended_at,outcome,http_status,apple_code) sealed except(ended_at,outcome,http_status,apple_code)
+        intake.consumption_requests     read insert update(state,reason,next_at,claims,failures,attempts,alerts,ended_at) sealed except(state,reason,next_at,claims,failures,attempts,alerts,ended_at)
         intake.facts                    read insert                                          sealed
         intake.headers                  read insert                                          sealed
         intake.notifications            read insert update(times_received,last_received_at,last_message,times_redriven) sealed except(times_received,last_received_at,last_message,times_redriven)
