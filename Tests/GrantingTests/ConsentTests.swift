@@ -39,7 +39,10 @@ import Testing
         Story(
             testDescription: "given to other terms", words: [give(1, "a", terms: "1"), give(2, "b", terms: "2")],
             isGiven: true, rows: 2),
-        Story(testDescription: "withdrawn before it was given", words: [withdraw(1, "a")], isGiven: false, rows: 0),
+        Story(testDescription: "withdrawn before it was given", words: [withdraw(1, "a")], isGiven: false, rows: 1),
+        Story(
+            testDescription: "the withdrawal overtakes the giving message", words: [withdraw(2, "b"), give(1, "a")],
+            isGiven: false, rows: 1),
         Story(testDescription: "withdrawn", words: [give(1, "a"), withdraw(2, "b")], isGiven: false, rows: 2),
         Story(
             testDescription: "withdrawn twice", words: [give(1, "a"), withdraw(2, "b"), withdraw(3, "c")],
