@@ -1,3 +1,4 @@
+import CCurl
 import Glibc
 
 /// Whether an address belongs to the public internet: nobody's own machine or network may be reached by an address that
