@@ -46,7 +46,10 @@ import Testing
         Story(testDescription: "withdrawn", words: [give(1, "a"), withdraw(2, "b")], isGiven: false, rows: 2),
         Story(
             testDescription: "withdrawn twice", words: [give(1, "a"), withdraw(2, "b"), withdraw(3, "c")],
-            isGiven: false, rows: 2),
+            isGiven: false, rows: 3),
+        Story(
+            testDescription: "the second withdrawal overtakes the second giving message",
+            words: [give(1, "a"), withdraw(2, "b"), withdraw(4, "d"), give(3, "c")], isGiven: false, rows: 3),
         Story(
             testDescription: "given again", words: [give(1, "a"), withdraw(2, "b"), give(3, "c")], isGiven: true,
             rows: 3),

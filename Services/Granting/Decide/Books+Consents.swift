@@ -38,11 +38,11 @@ extension Books {
     }
 
     /// Giving needs a word that is newer than the last one: a repeated message, overtaken by a withdrawal, gives nothing.
-    /// Withdrawing always counts, also where nothing was given yet: what was given before it may come after it. In doubt
-    /// there is no consent.
+    /// Withdrawing always counts, also where nothing is given: what was given before it may come after it. In doubt there
+    /// is no consent.
     private static func changes(_ current: Consent?, _ request: ConsentChangeRequested, _ at: Int64) -> Bool {
         guard let current else { return true }
-        guard request.isGiven else { return current.isGiven }
+        guard request.isGiven else { return current.isGiven || at > current.requestedAt }
         let isNew = !current.isGiven || request.termsVersion != current.termsVersion
         return isNew && at > current.requestedAt
     }
