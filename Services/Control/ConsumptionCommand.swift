@@ -49,24 +49,13 @@ struct ConsumptionCommand {
             output(Self.usage)
             return 2
         }
-        switch ControlSettings.read(environment: environment, needing: [.database]) {
-        case .failure(let problems):
-            for sentence in problems.sentences { output(sentence) }
-            return 2
-        case .success(let settings):
-            guard let database = settings.database else { return 2 }
-            do {
-                try list(options, database)
-                return 0
-            } catch {
-                output("not listed: \(error)")
-                return 1
-            }
+        return ReadingDesk.with(environment, for: "consumption", output) { connection in
+            try list(options, &connection)
+            return 0
         }
     }
 
-    private func list(_ options: Options, _ database: Secret) throws {
-        var connection = try Connection.open(database, applicationName: "purser consumption", acceptsReadOnly: true)
+    private func list(_ options: Options, _ connection: inout Connection) throws {
         let rows = try connection.query(
             Self.sql,
             [.text(options.state), .text(options.app), .text(options.transaction), .int8(options.limit)])

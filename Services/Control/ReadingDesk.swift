@@ -10,9 +10,10 @@ enum ReadingDesk {
         "default_transaction_read_only": "on",
     ]
 
-    /// Opens it and runs `body`. Wrong settings are told and give 2; a database that cannot be read gives 1. Blocks.
+    /// Opens it for the command called `name` and runs `body`. Wrong settings are told and give 2; a database that cannot be read gives 1. Blocks.
     static func with(
-        _ environment: [String: String], _ output: (String) -> Void, _ body: (inout Connection) throws -> Int32
+        _ environment: [String: String], for name: String, _ output: (String) -> Void,
+        _ body: (inout Connection) throws -> Int32
     ) -> Int32 {
         switch ControlSettings.read(environment: environment, needing: [.database]) {
         case .failure(let problems):
@@ -22,7 +23,7 @@ enum ReadingDesk {
             guard let database = settings.database else { return 2 }
             do {
                 var connection = try Connection.open(
-                    database, applicationName: "purser notifications", parameters: parameters, acceptsReadOnly: true)
+                    database, applicationName: "purser \(name)", parameters: parameters, acceptsReadOnly: true)
                 return try body(&connection)
             } catch let error as PostgresError {
                 output("\(error)")

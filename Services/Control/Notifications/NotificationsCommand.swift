@@ -27,7 +27,7 @@ struct NotificationsCommand {
         } catch {
             return refuse("list", error, ListOptions.usage)
         }
-        return ReadingDesk.with(environment, output) { connection in
+        return ReadingDesk.with(environment, for: "notifications", output) { connection in
             let page = try NotificationPage.read(options, on: &connection)
             for line in options.isJSON ? [page.json] : page.lines { output(line) }
             return 0
@@ -41,7 +41,7 @@ struct NotificationsCommand {
         } catch {
             return refuse("show", error, ShowOptions.usage)
         }
-        return ReadingDesk.with(environment, output) { connection in
+        return ReadingDesk.with(environment, for: "notifications", output) { connection in
             let report = try NotificationReport.read(options, on: &connection)
             for line in options.isJSON ? [report.json(options)] : report.lines(options) { output(line) }
             return report.isEmpty ? 1 : 0
