@@ -27,8 +27,13 @@ enum CatalogDifference {
         let amounts = product.amounts.map { "\($0.amount) \($0.asset)" }.joined(separator: " + ")
         let days = product.entitlementDays.map { " for \($0) days" } ?? ""
         let entitlement = product.entitlement.map { ", entitlement \($0)\(days)" } ?? ""
+        let starter = product.starter.map { starter in
+            let instead = (starter.substitute ?? []).map { "\($0.amount) \($0.asset)" }.joined(separator: " + ")
+            return ", starter offer \(starter.offer), else \(instead.isEmpty ? "held" : instead)"
+        }
         let remark = product.remark.map { ", \"\($0)\"" } ?? ""
-        return "\(product.code), \(product.productType), \(amounts.isEmpty ? "no amounts" : amounts)\(entitlement), "
+        return
+            "\(product.code), \(product.productType), \(amounts.isEmpty ? "no amounts" : amounts)\(entitlement)\(starter ?? ""), "
             + "\(product.isEnabled ? "on sale" : "disabled"), sort \(product.sort)\(remark)"
     }
 

@@ -55,7 +55,10 @@ enum GatewayProgram: ServiceProgram {
         let now: @Sendable () -> Int64 = { WallClock.milliseconds }
         let notifications = NotificationSurface(asker: asker, metrics: context.metrics, logger: context.logger)
         return Surfaces(
-            [.orders: OrdersSurface(asker: asker, security: security, now: now)], shared: notifications.endpoints)
+            [
+                .orders: OrdersSurface(asker: asker, security: security, now: now),
+                .points: PointsSurface(asker: asker, security: security),
+            ], shared: notifications.endpoints)
     }
 }
 

@@ -18,5 +18,7 @@ enum GrantingSchema {
         ("V009_subscriptions.sql", PackageResources.V009_subscriptions_sql),
         ("V010_risk.sql", PackageResources.V010_risk_sql),
         ("V011_consents.sql", PackageResources.V011_consents_sql),
+        ("V012_points.sql", PackageResources.V012_points_sql),
+        ("V013_starter.sql", PackageResources.V013_starter_sql),
     ])
 }

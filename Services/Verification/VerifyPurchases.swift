@@ -137,7 +137,8 @@ struct VerifyPurchases: Handler {
         instruments.verified.increment()
         let first = purchases[0]
         var body = PurchaseVerified(
-            app: submission.app, userID: submission.userID, orderNumber: submission.orderNumber, transaction: first)
+            app: submission.app, userID: submission.userID, orderNumber: submission.orderNumber, transaction: first,
+            expectation: submission.expectation, identities: submission.identities)
         if purchases.count > 1 { body.others = Array(purchases.dropFirst()) }
         return try Fact(
             body, key: "\(first.environment.rawValue)/\(first.transactionID)", app: submission.app,

@@ -6,6 +6,8 @@ public struct AppConfiguration: Sendable, Equatable {
     public enum Surface: String, Sendable, CaseIterable {
         /// Pre-orders, verify, wallet: docs/protocols/orders.
         case orders
+        /// Packages, one balance of points, a starter pack: docs/protocols/payments.
+        case points
     }
 
     /// The app, `[a-z0-9-]{1,32}`.
@@ -28,9 +30,14 @@ public struct AppConfiguration: Sendable, Equatable {
     public var serviceTokens: TokenSettings?
     /// How Apple's Server API is called for it; nil: not at all.
     public var appStoreConnect: AppStoreConnectKey?
+    /// The keys that people are hashed with for starter offers: the first for good, the others as long as somebody may
+    /// come back who was hashed with them. Empty where there are no such offers.
+    public var identityKeys: [TokenSettings.Key]
     /// Assets, products and policies.
     public var catalog: Catalog
 
     /// The files its keys are in.
-    public var keyFiles: [String] { loginTokens.files + (serviceTokens?.files ?? []) }
+    public var keyFiles: [String] {
+        loginTokens.files + (serviceTokens?.files ?? []) + identityKeys.map(\.file)
+    }
 }

@@ -46,7 +46,11 @@ package struct AppFile {
         let login = root.mapping("loginTokens").map(tokens)
         let service = root.optionalMapping("serviceTokens").map(tokens)
         let appStoreConnect = root.optionalMapping("appStoreConnect").flatMap(self.appStoreConnect)
+        let identities = root.optionalMapping("identities").map {
+            KeysSection(problems: problems, folder: folder).readSecrets($0)
+        }
         let catalog = CatalogSection(root: root, problems: problems).read()
+        check(catalog, surface, hasIdentities: identities != nil)
         root.finish()
         var app: AppConfiguration?
         if let id, let surface, let appleID, let login = login?.settings {
@@ -54,11 +58,23 @@ package struct AppFile {
                 id: AppID(id.text), surface: surface, hosts: hosts.map(\.text).filter { $0 != "*" },
                 pathPrefix: prefix?.text ?? "", bundleIDs: bundleIDs.map(\.text), appAppleID: appleID,
                 environments: environments, loginTokens: login, serviceTokens: service?.settings,
-                appStoreConnect: appStoreConnect, catalog: catalog)
+                appStoreConnect: appStoreConnect, identityKeys: identities ?? [], catalog: catalog)
         }
         return Parsed(
             app: app, hosts: hosts, pathPrefix: prefix?.text ?? "", bundleIDs: bundleIDs,
             audiences: [login, service].compactMap { $0?.audience })
+    }
+
+    /// What a surface can show of a catalogue, and what the catalogue needs besides.
+    private func check(_ catalog: Catalog, _ surface: AppConfiguration.Surface?, hasIdentities: Bool) {
+        let count = catalog.definition.assets.count
+        // One number is all that its answers have room for.
+        if surface == .points, count != 1 {
+            problems.add("surface points has one asset, here are \(count)", at: root.position(of: "assets"))
+        }
+        if !hasIdentities, catalog.definition.products.contains(where: { $0.starter != nil }) {
+            problems.add("starter products need the section identities", at: root.position(of: "products"))
+        }
     }
 
     private func environments() -> Set<StoreEnvironment> {

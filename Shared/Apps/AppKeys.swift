@@ -17,6 +17,8 @@ public struct AppKeys: Sendable {
 
     /// Keys of login tokens, at least one.
     public let login: [Key]
+    /// Keys that people are hashed with for starter offers.
+    public let identity: [Key]
     /// Keys of service tokens; empty when no server of the app may call.
     public let service: [Key]
 
@@ -36,8 +38,9 @@ public struct AppKeys: Sendable {
         let problems = YAMLProblems()
         let login = read(app.loginTokens, problems)
         let service = app.serviceTokens.map { read($0, problems) } ?? []
+        let identity = app.identityKeys.compactMap { read($0, problems) }
         guard problems.isEmpty else { return .failure(AppsError(kind: .invalidKey, problems: problems.all)) }
-        return .success(AppKeys(login: login, service: service))
+        return .success(AppKeys(login: login, identity: identity, service: service))
     }
 
     private static func read(_ settings: TokenSettings, _ problems: YAMLProblems) -> [Key] {

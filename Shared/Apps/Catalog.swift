@@ -62,6 +62,14 @@ public struct Catalog: Sendable, Equatable {
         text.add(product.isEnabled ? 1 : 0)
         text.add(product.sort)
         text.addOptional(product.remark)
+        guard let starter = product.starter else { return }
+        text.add("starter")
+        text.add(starter.offer)
+        text.add(starter.substitute?.count ?? 0)
+        for amount in (starter.substitute ?? []).sorted(by: { $0.asset < $1.asset }) {
+            text.add(amount.asset.rawValue)
+            text.add(amount.amount)
+        }
     }
 
     private func add(_ policies: CatalogPolicies, to text: inout Canonical) {

@@ -67,6 +67,10 @@ struct CatalogSection {
             let amounts = grants(section, assets: assets)
             let entitlement = section.optionalMapping("entitlement")
             let given = entitlement.flatMap(self.entitlement)
+            let starter = section.optionalMapping("starter").flatMap { self.starter($0, assets: assets) }
+            if starter != nil, let type, type != "Consumable" {
+                problems.add("starter is for consumables", at: section.position)
+            }
             let isEnabled = section.bool("enabled", absent: true)
             let sort = section.optionalInt64("sort", in: Self.sortRange)
             let remark = section.optionalText("remark", NameRule.remark.text, NameRule.remark.isValid)
@@ -77,17 +81,32 @@ struct CatalogSection {
             codes.check(code)
             ids.check(id)
             guard let code, let id, let type else { return nil }
-            return CatalogProduct(
+            var product = CatalogProduct(
                 code: code.text, productID: ProductID(id.text), productType: type, amounts: amounts,
                 entitlement: given?.id, entitlementDays: given?.days, isEnabled: isEnabled, sort: sort ?? 0,
                 remark: remark?.text)
+            product.starter = starter
+            return product
         }
     }
 
     private func grants(_ section: YAMLMapping, assets: Set<String>) -> [AssetAmount] {
         guard section.optionalNode("grants") != nil else { return [] }
-        var granted = Unique("grants: asset", problems)
-        return section.items("grants").compactMap { node in
+        return amounts(section, "grants", assets: assets)
+    }
+
+    /// `{offer: NAME}`; whoever is not eligible and paid gets the `substitute`, or waits for support.
+    private func starter(_ section: YAMLMapping, assets: Set<String>) -> StarterOffer? {
+        let offer = section.text("offer", NameRule.entitlementID.text, NameRule.entitlementID.isValid)
+        let substitute =
+            section.optionalNode("substitute") == nil ? nil : amounts(section, "substitute", assets: assets)
+        section.finish()
+        return offer.map { StarterOffer(offer: $0.text, substitute: substitute) }
+    }
+
+    private func amounts(_ section: YAMLMapping, _ name: String, assets: Set<String>) -> [AssetAmount] {
+        var granted = Unique("\(name): asset", problems)
+        return section.items(name).compactMap { node in
             guard let grant = YAMLMapping(node, problems) else { return nil }
             let asset = grant.text("asset", "the id of one of the assets", assets.contains)
             let amount = grant.int64("amount", in: 1...Int64.max)

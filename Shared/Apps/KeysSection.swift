@@ -26,6 +26,25 @@ struct KeysSection {
         return keys.isEmpty && sets.isEmpty ? nil : (keys, sets)
     }
 
+    /// Secrets, each with an id; at least one.
+    func readSecrets(_ section: YAMLMapping) -> [TokenSettings.Key] {
+        var keys: [TokenSettings.Key] = []
+        for node in section.items("keys") {
+            guard let entry = YAMLMapping(node, problems) else { continue }
+            let id = entry.text("id", NameRule.keyID.text, NameRule.keyID.isValid)
+            let file = entry.text("secretFile", NameRule.path.text, NameRule.path.isValid)
+            entry.finish()
+            guard let id, let file else { continue }
+            if keys.contains(where: { $0.id == id.text }) {
+                problems.add("keys: two keys have the id \(id.text)", at: node.position)
+            }
+            keys.append(
+                TokenSettings.Key(id: id.text, algorithm: .hs256, file: resolved(file.text), place: place(file)))
+        }
+        section.finish()
+        return keys
+    }
+
     private func key(_ section: YAMLMapping) -> TokenSettings.Key? {
         let id = section.text("id", NameRule.keyID.text, NameRule.keyID.isValid)
         let algorithm = section.choice("algorithm", TokenSettings.Key.Algorithm.allCases.map { ($0.rawValue, $0) })

@@ -59,6 +59,12 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let orderRequested = MessageType(rawValue: "order.requested")
     /// An order and its token were stored.
     public static let orderCreated = MessageType(rawValue: "order.created")
+    /// A client asks for its user's own appAccountToken.
+    public static let tokenRequested = MessageType(rawValue: "token.requested")
+    /// A user's token was stored.
+    public static let tokenIssued = MessageType(rawValue: "token.issued")
+    /// The answer to a token request.
+    public static let tokenAnswered = MessageType(rawValue: "token.answered")
     /// An app's server asks to spend from a wallet.
     public static let spendRequested = MessageType(rawValue: "spend.requested")
     /// A spend was decided, for ever.

@@ -12,8 +12,10 @@ public struct OrderRequested: Message {
     public var orderNumber: OrderNumber
     /// The token the gateway drew for it, lower-case UUID text.
     public var appAccountToken: String
+    /// Who the caller is to starter offers.
+    public var identities: [IdentityHash]?
 
-    /// Composes the message.
+    /// Composes the message; optional fields are set afterwards.
     public init(app: AppID, userID: UserID, productID: ProductID, orderNumber: OrderNumber, appAccountToken: String) {
         self.app = app
         self.userID = userID

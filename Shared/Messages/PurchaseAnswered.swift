@@ -84,6 +84,9 @@ public enum AnswerCode: String, Codable, Sendable, CaseIterable {
     case timeNotEnough = "TIME_NOT_ENOUGH"
     case unknownAsset = "UNKNOWN_ASSET"
     case transactionNotFound = "TRANSACTION_NOT_FOUND"
+    case paymentProductMismatch = "PAYMENT_PRODUCT_MISMATCH"
+    case paymentTransactionInvalid = "PAYMENT_TRANSACTION_INVALID"
+    case paymentStarterPackIneligible = "PAYMENT_STARTER_PACK_INELIGIBLE"
 }
 
 /// Attempts on somebody else's purchase: logged and counted apart, never with payloads.

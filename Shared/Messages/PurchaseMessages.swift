@@ -10,6 +10,10 @@ public struct PurchaseSubmitted: Message {
     public var orderNumber: OrderNumber?
     /// The JWS; empty if a receipt is handed in instead. Travels only to the service that verifies it.
     public var signedTransaction: String
+    /// What else the client says about it.
+    public var expectation: PurchaseExpectation?
+    /// Who the caller is to starter offers.
+    public var identities: [IdentityHash]?
     /// A receipt of before StoreKit 2, as the client has it (base64, or Unity's JSON around it).
     public var receipt: String?
     /// Which of the receipt's purchases are meant.
@@ -23,11 +27,16 @@ public struct PurchaseSubmitted: Message {
     }
 
     /// Composes the message.
-    public init(app: AppID, userID: UserID?, orderNumber: OrderNumber?, signedTransaction: String) {
+    public init(
+        app: AppID, userID: UserID?, orderNumber: OrderNumber?, signedTransaction: String,
+        expectation: PurchaseExpectation? = nil, identities: [IdentityHash]? = nil
+    ) {
         self.app = app
         self.userID = userID
         self.orderNumber = orderNumber
         self.signedTransaction = signedTransaction
+        self.expectation = expectation
+        self.identities = identities
     }
 }
 
@@ -43,6 +52,10 @@ public struct PurchaseVerified: Message {
     public var orderNumber: OrderNumber?
     /// What Apple signed.
     public var transaction: VerifiedTransaction
+    /// What else the client says about it.
+    public var expectation: PurchaseExpectation?
+    /// Who the caller is to starter offers.
+    public var identities: [IdentityHash]?
     /// Of a receipt: its further purchases of the product. All are decided in one go and answered once.
     public var others: [VerifiedTransaction]?
 
@@ -50,11 +63,16 @@ public struct PurchaseVerified: Message {
     public var transactions: [VerifiedTransaction] { [transaction] + (others ?? []) }
 
     /// Composes the message.
-    public init(app: AppID, userID: UserID?, orderNumber: OrderNumber?, transaction: VerifiedTransaction) {
+    public init(
+        app: AppID, userID: UserID?, orderNumber: OrderNumber?, transaction: VerifiedTransaction,
+        expectation: PurchaseExpectation? = nil, identities: [IdentityHash]? = nil
+    ) {
         self.app = app
         self.userID = userID
         self.orderNumber = orderNumber
         self.transaction = transaction
+        self.expectation = expectation
+        self.identities = identities
     }
 }
 
@@ -132,6 +150,10 @@ public enum HeldReason: String, Codable, Sendable, CaseIterable {
     case notDeliverable = "not_deliverable"
     /// The app requires an appAccountToken and the purchase has none.
     case tokenRequired = "token_required"
+    /// A starter product by somebody who has had one; or more than one of it at once.
+    case ineligible
+    /// A starter product, and it is not known yet who the owner is: their next call tells.
+    case identityUnknown = "identity_unknown"
 }
 
 /// A genuine purchase waits.

@@ -20,9 +20,14 @@ public struct BalanceAnswered: Message {
     public static var type: MessageType { .balanceAnswered }
     /// The balances.
     public var balances: [AssetAmount]
+    /// What was ever spent of each.
+    public var spent: [AssetAmount]?
 
     /// Composes the answer.
-    public init(balances: [AssetAmount]) { self.balances = balances }
+    public init(balances: [AssetAmount], spent: [AssetAmount]? = nil) {
+        self.balances = balances
+        self.spent = spent
+    }
 }
 
 /// Question: a page of a user's ledger, newest first.
@@ -158,8 +163,12 @@ public struct TransactionSummary: Codable, Sendable, Equatable {
     public var purchaseDate: Int64
     /// When it was delivered (ms since 1970).
     public var grantedAt: Int64?
+    /// The app's own code of what was bought, once it is delivered.
+    public var productCode: String?
+    /// What refunds of it could not take back, as far as it is still open.
+    public var owed: [AssetAmount]?
 
-    /// Composes the summary.
+    /// Composes the required part; optional fields are set afterwards.
     public init(
         transactionID: TransactionID, environment: StoreEnvironment, productID: ProductID, quantity: Int64,
         orderNumber: OrderNumber?, status: String, heldReason: HeldReason?, amounts: [AssetAmount],

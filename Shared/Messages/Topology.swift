@@ -84,7 +84,8 @@ public enum Topology {
         name: "granting.purchases", durability: .work, types: [.purchaseVerified])
     /// Orders, spends and consent.
     public static let grantingWallet = Queue(
-        name: "granting.wallet", durability: .work, types: [.orderRequested, .spendRequested, .consentChangeRequested])
+        name: "granting.wallet", durability: .work,
+        types: [.orderRequested, .tokenRequested, .spendRequested, .consentChangeRequested])
     /// Operators and re-drives.
     public static let grantingCommands = Queue(
         name: "granting.commands", durability: .work,
@@ -124,7 +125,7 @@ public enum Topology {
     /// Facts copied to the stream: no payloads, no personal data.
     public static let streamedFacts: [MessageType] = [
         .purchaseGranted, .purchaseHeld, .purchaseClawedBack, .debtRepaid, .riskFlagged, .riskCleared, .orderCreated,
-        .spendDecided, .catalogImported,
+        .tokenIssued, .spendDecided, .catalogImported,
     ]
 
     /// The queues that `type` reaches.

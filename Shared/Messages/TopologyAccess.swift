@@ -36,7 +36,7 @@ extension Topology {
     public static let gatewayAccess = Access(
         user: "gateway",
         says: [
-            .purchaseSubmitted, .orderRequested, .spendRequested, .catalogRequested, .balanceRequested,
+            .purchaseSubmitted, .orderRequested, .tokenRequested, .spendRequested, .catalogRequested, .balanceRequested,
             .ledgerRequested, .transactionRequested, .entitlementsRequested, .notificationReceived,
             .consentChangeRequested, .consentRequested,
         ], reads: [], asks: true, answers: false, operates: false)

@@ -2,15 +2,17 @@
 enum DemoCommand {
     /// Exit code: 0 when every expectation holds, 1 when one fails or the story stops, 2 without settings.
     static func run() -> Int32 {
+        let settings = DrillSettings()
         let story: DemoStory
         do {
-            story = try DemoStory(DrillSettings())
+            story = try DemoStory(settings)
         } catch {
             print("the demo cannot begin: \(error)")
             return 2
         }
         do {
             try story.tellAll()
+            try story.sellPoints(settings)
         } catch {
             print("\n✘ the story stops here: \(error)")
             _ = story.expectations.conclude()

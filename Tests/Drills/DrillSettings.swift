@@ -121,6 +121,13 @@ struct DrillSettings {
     /// Who makes service tokens.
     func service() throws -> Issuer { try issuer("SERVICE", usualKey: "keys/cloudpc-services.secret") }
 
+    /// Who makes login tokens of the points app, as apps/points.yaml has it.
+    func pointsLogin() throws -> Issuer {
+        Issuer(
+            issuer: "https://login.points.example", audience: "points", keyID: "login-1",
+            keyFile: "\(try value("APPS"))/keys/points-login.secret")
+    }
+
     private func issuer(_ kind: String, usualKey: String) throws -> Issuer {
         let keyFile = try environment[kind + "_KEY_FILE"] ?? "\(value("APPS"))/\(usualKey)"
         return Issuer(

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ProblemCatalogTests {
     private static let rows =
         ProblemCatalog.requestEntries + ProblemCatalog.notificationEntries + ProblemCatalog.purchaseEntries
-        + ProblemCatalog.walletEntries
+        + ProblemCatalog.paymentEntries + ProblemCatalog.walletEntries
 
     @Test(arguments: ProblemCode.allCases)
     func `every code has exactly one row with a title and advice`(_ code: ProblemCode) {

@@ -8,12 +8,13 @@ import Testing
 
 /// Every place the lane of orders and spends can die at, on real parts.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct DecideWalletCrashTests {
-    /// Six customers with 60 coins each make two orders and spend 25 three times, which is once too often; the first
+    /// Six customers with 60 coins each make two orders, ask for their token twice and spend 25 three times, which is once too often; the first
     /// spend is asked for again by another message.
     private struct Story {
         static let users = (1...6).map { "user\($0)" }
         var orders: [OrderRequested] = []
         var orderMessages: [MessageID: OrderRequested] = [:]
+        var tokens: [MessageID: UserID] = [:]
         var spends: [MessageID: SpendRequested] = [:]
         var messages: [OutgoingMessage] = []
 
@@ -26,6 +27,14 @@ import Testing
                     let message = try stage.request(order)
                     orders.append(order)
                     orderMessages[message.id] = order
+                    messages.append(message)
+                }
+                for _ in 1...2 {
+                    let message = try stage.request(
+                        TokenRequested(
+                            app: Shop.app, userID: UserID(user), appAccountToken: UUIDText.random(),
+                            identities: [StarterDecisionTests.identity("a")]))
+                    tokens[message.id] = UserID(user)
                     messages.append(message)
                 }
                 for source in ["a", "b", "c", "a"] {
@@ -53,13 +62,14 @@ import Testing
             try granting.stage.survive(fault, story.messages, fact: .spendDecided, handler: { DecideWallet() }) {
                 try granting.number("SELECT count(*) FROM granting.spends") == 18
                     && granting.number("SELECT count(*) FROM granting.orders") == 12
+                    && granting.number("SELECT count(*) FROM granting.tokens") == 18
             }
             try granting.expectOrder()
             let expected = Dictionary(uniqueKeysWithValues: Story.users.map { ("\($0) DANBING", Int64(10)) })
             #expect(try granting.balances() == expected)
             #expect(try granting.number("SELECT count(*) FROM granting.spends WHERE outcome = 'spent'") == 12)
             #expect(try granting.number("SELECT count(*) FROM granting.ledger WHERE direction = 'OUT'") == 12)
-            #expect(try granting.number("SELECT count(*) FROM granting.tokens") == 12)
+            #expect(try granting.number("SELECT count(*) FROM granting.tokens WHERE order_number IS NULL") == 6)
             try Self.expectFacts(try granting.stage.facts(), story)
             try Self.expectAnswers(granting, story, fault)
         }
@@ -104,6 +114,8 @@ import Testing
         let orders = try facts.identifiers(OrderCreated.self) { $0.orderNumber.rawValue }
         #expect(Set(orders.keys) == Set(story.orders.map(\.orderNumber.rawValue)))
         #expect(orders.values.allSatisfy { $0.count == 1 }, "each told, under one id")
+        let tokens = try facts.identifiers(TokenIssued.self) { $0.customer.rawValue }
+        #expect(tokens.count == 6 && tokens.values.allSatisfy { $0.count == 1 })
         let spends = try facts.identifiers(SpendDecided.self) { "\($0.customer) \($0.sourceID)" }
         #expect(spends.count == 18 && spends.values.allSatisfy { $0.count == 1 })
     }
@@ -117,6 +129,11 @@ import Testing
                 $0.code == nil && $0.orderNumber == order.orderNumber && $0.appAccountToken == order.appAccountToken
             }
             #expect(!told.isEmpty && isSame, "\(order.orderNumber): \(told)")
+        }
+        let tokens = try answers.answers(TokenAnswered.self)
+        for user in Story.users {
+            let told = story.tokens.filter { $0.value == UserID(user) }.flatMap { tokens[$0.key] ?? [] }
+            #expect(Set(told.map(\.appAccountToken)).count == 1, "one token, the same at each request: \(told)")
         }
         let spends = try answers.answers(SpendAnswered.self)
         var bySpend: [String: [SpendAnswered]] = [:]

@@ -88,15 +88,20 @@ extension GoldenMessageTests {
             }()),
     ]
 
+    private static let expectation = PurchaseExpectation(
+        productCode: "COINS_60", productID: .init("coins_60"), transactionID: .init("504319184420155588"),
+        appAccountToken: "550e8400-e29b-41d4-a716-446655440000")
+    private static let identities = [IdentityHash(keyID: "k1", hash: String(repeating: "0a", count: 32))]
+
     private static let purchaseSamples: [Sample] = [
         Sample(
             PurchaseSubmitted(
                 app: .init("app"), userID: .init("u1"), orderNumber: .init("IAP20260101000000000001"),
-                signedTransaction: "a.b.c")),
+                signedTransaction: "a.b.c", expectation: expectation, identities: identities)),
         Sample(
             PurchaseVerified(
                 app: .init("app"), userID: .init("u1"), orderNumber: .init("IAP20260101000000000001"),
-                transaction: transaction)),
+                transaction: transaction, expectation: expectation, identities: identities)),
         Sample(
             PurchaseGranted(
                 customer: customer, transactionID: .init("1"), productID: .init("coins_60"), productVersion: 3,
@@ -151,7 +156,16 @@ extension GoldenMessageTests {
             SpendAnswered(
                 outcome: .notEnough, code: .balanceNotEnough, asset: .init("COINS"), amount: 5, balanceAfter: 3)),
         Sample(BalanceRequested(app: .init("app"), userID: .init("u1"))),
-        Sample(BalanceAnswered(balances: coins)),
+        Sample(
+            TokenRequested(
+                app: .init("app"), userID: .init("u1"), appAccountToken: "550e8400-e29b-41d4-a716-446655440000",
+                identities: identities)),
+        Sample(TokenIssued(customer: customer, appAccountToken: "550e8400-e29b-41d4-a716-446655440000")),
+        Sample(
+            TokenAnswered(
+                code: .purchasePending, appAccountToken: "550e8400-e29b-41d4-a716-446655440000",
+                usedOffers: ["new_user"])),
+        Sample(BalanceAnswered(balances: coins, spent: coins)),
         Sample(LedgerRequested(app: .init("app"), userID: .init("u1"), asset: .init("COINS"), before: 9, limit: 50)),
         Sample(
             LedgerAnswered(

@@ -69,7 +69,7 @@ struct OrdersSurface: Surface {
         let body = try VerifyBody(call.body, needsOrder: needsOrder)
         let question = PurchaseSubmitted(
             app: call.app.id, userID: call.userID, orderNumber: body.orderNumber,
-            signedTransaction: body.signedTransaction)
+            signedTransaction: body.signedTransaction, identities: call.identities)
         let answer = try await asker.ask(question, for: call, about: .purchase, expecting: PurchaseAnswered.self)
         if let event = answer.securityEvent { security.record(event, call) }
         return try PurchaseJSON.body(answer, app: call.app)
@@ -83,19 +83,16 @@ struct OrdersSurface: Surface {
     @Sendable private func order(_ call: Call) async throws(Problem) -> JSONObject? {
         let body = try OrderBody(call.body)
         let draw = OrderDraw(now: now())
-        let question = OrderRequested(
+        var question = OrderRequested(
             app: call.app.id, userID: call.userID, productID: body.productID, orderNumber: draw.orderNumber,
             appAccountToken: draw.appAccountToken)
+        question.identities = call.identities
         return try WalletJSON.order(try await asker.ask(question, for: call, expecting: OrderAnswered.self))
     }
 
     @Sendable private func transaction(_ call: Call) async throws(Problem) -> JSONObject? {
-        // Apple's ids are digits that fit 64 bits; anything else cannot exist and is not worth a question.
-        let id = call.parameters["transactionId"] ?? ""
-        guard (1...20).contains(id.utf8.count), id.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            throw Problem(.transactionNotFound)
-        }
-        let question = TransactionRequested(app: call.app.id, userID: call.userID, transactionID: TransactionID(id))
+        let id = try call.transactionID()
+        let question = TransactionRequested(app: call.app.id, userID: call.userID, transactionID: id)
         return try WalletJSON.transaction(
             try await asker.ask(question, for: call, expecting: TransactionAnswered.self))
     }

@@ -23,7 +23,7 @@ enum ProblemCatalog {
     }
 
     private static let entriesByCode = Dictionary(
-        (requestEntries + notificationEntries + purchaseEntries + walletEntries).map { ($0.code, $0) },
+        (requestEntries + notificationEntries + purchaseEntries + paymentEntries + walletEntries).map { ($0.code, $0) },
         uniquingKeysWith: { first, _ in first })
 
     /// Problems of the request itself.

@@ -1,6 +1,6 @@
 import Messages
 
-/// Every code an HTTP answer of the `orders` surface can carry. The raw value is what clients compare with.
+/// Every code an HTTP answer can carry. The raw value is what clients compare with.
 ///
 /// Codes that Granting and Verification decide have the same text as their `AnswerCode`; the others are the gateway's
 /// own. ``ProblemCatalog`` gives each its status, title and advice.
@@ -44,6 +44,19 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case underReview = "UNDER_REVIEW"
     case transactionNotFound = "TRANSACTION_NOT_FOUND"
     case orderingRestricted = "ORDERING_RESTRICTED"
+
+    // Purchases of the points surface.
+    case paymentProductNotFound = "PAYMENT_PRODUCT_NOT_FOUND"
+    case paymentProductMismatch = "PAYMENT_PRODUCT_MISMATCH"
+    case paymentTransactionInvalid = "PAYMENT_TRANSACTION_INVALID"
+    case paymentTransactionRevoked = "PAYMENT_TRANSACTION_REVOKED"
+    case paymentTransactionConflict = "PAYMENT_TRANSACTION_CONFLICT"
+    case paymentTransactionNotFound = "PAYMENT_TRANSACTION_NOT_FOUND"
+    case paymentStarterPackIneligible = "PAYMENT_STARTER_PACK_INELIGIBLE"
+    case paymentSandboxNotAllowed = "PAYMENT_SANDBOX_NOT_ALLOWED"
+    case paymentAppleUnavailable = "PAYMENT_APPLE_UNAVAILABLE"
+    case paymentPending = "PAYMENT_PENDING"
+    case paymentGrantFailed = "PAYMENT_GRANT_FAILED"
 
     // The wallet.
     case balanceNotEnough = "BALANCE_NOT_ENOUGH"

@@ -1,5 +1,6 @@
 import HTTPServer
 import JOSE
+import JSON
 
 /// Decides who calls, by the bearer token alone (RFC 6750, RFC 8725).
 struct Authenticator: Sendable {
@@ -51,10 +52,16 @@ struct Authenticator: Sendable {
             let claims = try verifier.verify(token, now: now() / 1_000)
             let subject = claims.subject ?? ""
             guard kind == .service || Self.isUsable(subject) else { return .success(.refused(.invalidSubject)) }
-            return .success(.caller(Caller(kind: kind, subject: subject)))
+            return .success(.caller(Caller(kind: kind, subject: subject, email: Self.email(claims.all))))
         } catch {
             return .failure(error)
         }
+    }
+
+    /// The claim `email` (OpenID Connect Core §5.1), unless the login itself says that it is not verified.
+    private static func email(_ claims: JSONObject) -> String? {
+        if let isVerified = claims["email_verified"], isVerified != .bool(true), isVerified != "true" { return nil }
+        return claims["email"]?.stringValue
     }
 
     /// The token of the one Authorization field, if its scheme is Bearer (any case, RFC 9110 §11.1).

@@ -22,6 +22,19 @@ struct Call: Sendable {
     /// The caller as a user; for endpoints that take login tokens only.
     var userID: UserID { UserID(caller?.subject ?? "") }
 
+    /// Who the caller is to starter offers; nil where the app has none.
+    var identities: [IdentityHash]? { caller.flatMap { app.identities.hashes(of: $0) } }
+
+    /// The transaction that the path names. Apple's ids are digits that fit 64 bits; anything else cannot exist and is not
+    /// worth a question.
+    func transactionID() throws(Problem) -> TransactionID {
+        let id = parameters["transactionId"] ?? ""
+        guard (1...20).contains(id.utf8.count), id.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            throw Problem(.transactionNotFound)
+        }
+        return TransactionID(id)
+    }
+
     /// The value of the first query parameter with this name.
     func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }

@@ -23,6 +23,9 @@ struct ServedApp: Sendable {
     /// Checks service tokens; nil when no server of the app may call.
     let service: JWTVerifier?
 
+    /// Hashes callers for starter offers.
+    var identities = IdentityHasher([])
+
     /// What checks tokens of `kind`.
     func verifier(for kind: TokenKind) -> JWTVerifier? {
         switch kind {

@@ -54,7 +54,7 @@ struct Surfaces: Sendable {
 
     /// The longest body the server reads for `path`, whose app and surface are not known yet.
     static func bodyLimit(path: String) -> Int {
-        let kinds: [any Surface.Type] = [OrdersSurface.self]
+        let kinds: [any Surface.Type] = [OrdersSurface.self, PointsSurface.self]
         return NotificationSurface.bodyLimit(path: path) ?? kinds.compactMap { $0.bodyLimit(path: path) }.max()
             ?? unknownBody
     }

@@ -15,4 +15,6 @@ struct Caller: Sendable, Equatable {
     let kind: TokenKind
     /// The token's subject; the user id for login tokens.
     let subject: String
+    /// The address the token says is theirs, as it stands there; nil if there is none that is known to be theirs.
+    var email: String?
 }

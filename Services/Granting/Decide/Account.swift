@@ -6,6 +6,8 @@ struct Account: Sendable, Equatable {
     var balance: Int64 = 0
     /// How often it changed.
     var revision: Int64 = 0
+    /// What was ever spent of it; saturates.
+    var spent: Int64 = 0
 }
 
 /// An asset of a customer.

@@ -16,6 +16,8 @@ struct Announcement: Sendable, Equatable {
         case riskFlagged(RiskFlagged)
         /// An order and its token exist.
         case orderCreated(OrderCreated)
+        /// A user's token exists.
+        case tokenIssued(TokenIssued)
         /// A spend was decided.
         case spendDecided(SpendDecided)
     }

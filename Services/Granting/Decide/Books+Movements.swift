@@ -11,6 +11,10 @@ extension Books {
         var account = wallets[row.account.customer]?[row.account.asset] ?? Account()
         account.balance = balance
         account.revision &+= 1
+        if row.source == .usage, row.direction == .out {
+            let (spent, tooMuch) = account.spent.addingReportingOverflow(row.amount)
+            account.spent = tooMuch ? .max : spent
+        }
         wallets[row.account.customer, default: [:]][row.account.asset] = account
         var row = row
         row.balanceAfter = balance

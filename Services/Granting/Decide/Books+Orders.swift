@@ -5,6 +5,7 @@ extension Books {
     /// Decides an order request. Number and token were drawn by the asker, so a redelivery finds what it made.
     mutating func decide(_ order: OrderCase) -> OrderDecision {
         let request = order.request
+        remember(request.identities, of: order.customer)
         if let found = orders[request.orderNumber] {
             let isSame =
                 found.customer == order.customer && found.productID == request.productID

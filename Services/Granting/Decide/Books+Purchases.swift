@@ -18,14 +18,17 @@ extension Books {
         let isNews = record(submission)
         var facts: [Announcement] = []
         guard let purchase = purchases[key] else { return PurchaseDecision() }
+        remember(submission.identities, of: submission.caller)
+        let contradiction = contradiction(submission, purchase)
         if let grantKey = purchase.grantKey, let grant = grants[grantKey] {
             freezeIfTokenIsForeign(purchase, grant)
             catchUp(grantKey, cause: submission.cause, &facts)
-            return PurchaseDecision(answer: answer(submission, grantKey), announcements: facts)
+            let answer = contradiction.map { refusal($0.0, $0.1) } ?? answer(submission, grantKey)
+            return PurchaseDecision(answer: answer, announcements: facts)
         }
-        guard submission.isClaim else {
+        guard submission.isClaim, contradiction == nil else {
             if isNews || purchase.owner == nil { deliverToOwner(of: purchase, submission, &facts) }
-            return PurchaseDecision(announcements: facts)
+            return PurchaseDecision(answer: contradiction.map { refusal($0.0, $0.1) }, announcements: facts)
         }
         switch claim(purchase, by: submission) {
         case .refused(let code, let event):
@@ -96,7 +99,8 @@ extension Books {
         case .held(let reason):
             guard submission.caller != nil else { return nil }
             return PurchaseAnswered(
-                status: .held, code: reason.answerCode, reason: reason.rawValue, mayFinish: reason == .familyShared,
+                status: .held, code: reason.answerCode, reason: reason.rawValue,
+                mayFinish: [.familyShared, .ineligible].contains(reason),
                 transactionID: statement.transactionID, productID: statement.productID,
                 securityEvent: reason == .sandboxPolicy ? .sandboxPurchase : nil)
         }
@@ -128,6 +132,8 @@ extension HeldReason {
         case .sandboxPolicy: .sandboxNotAllowed
         case .familyShared: .familySharedNotGranted
         case .tokenRequired: .appAccountTokenRequired
+        case .ineligible: .paymentStarterPackIneligible
+        case .identityUnknown: .purchasePending
         case .productTypeMismatch, .amountOverflow, .notDeliverable: .underReview
         }
     }

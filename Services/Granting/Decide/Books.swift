@@ -16,6 +16,11 @@ struct Books {
     var customers: [CustomerID: Customer] = [:]
     /// Tokens handed out.
     var tokens: [TokenKey: IssuedToken] = [:]
+    /// Tokens of users, one each.
+    var userTokens: [CustomerID: String] = [:]
+    /// Who customers are to starter offers, and which offers are used up.
+    var identities: [CustomerID: Set<IdentityHash>] = [:]
+    var claims: [StarterKey: StarterClaim] = [:]
     /// Orders.
     var orders: [OrderNumber: Order] = [:]
     /// Transactions.
@@ -108,6 +113,9 @@ struct Changes {
     /// Of these, the ones with a newer statement.
     var statements: Set<TransactionKey> = []
     var newOrders: [OrderNumber] = []
+    var userTokens: [TokenKey] = []
+    var identities: [CustomerIdentity] = []
+    var claims: [StarterKey] = []
     var deliveredOrders: Set<OrderNumber> = []
     var newGrants: [TransactionKey] = []
     var changedGrants: Set<TransactionKey> = []

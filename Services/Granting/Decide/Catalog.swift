@@ -8,6 +8,8 @@ struct Catalog: Sendable {
     let definition: CatalogDefinition?
     /// Every version of every product, oldest first.
     let history: [ProductID: [ProductVersion]]
+    /// The starter offers that any product ever belonged to, sorted.
+    let offers: [String]
     private let sandboxUsers: Set<UserID>
     private let assets: [AssetID: CatalogAsset]
 
@@ -19,6 +21,8 @@ struct Catalog: Sendable {
         self.version = version
         self.definition = definition
         self.history = history
+        let products = history.values.joined().map(\.product)
+        offers = Set(products.compactMap(\.starter?.offer)).sorted()
         let policies = definition?.policies
         sandboxUsers = Set((policies?.reviewers ?? []) + (policies?.testers ?? []))
         var assets: [AssetID: CatalogAsset] = [:]

@@ -52,7 +52,10 @@ enum CatalogImport {
             product.isEnabled = false
             products.append(product)
         }
-        for index in products.indices { products[index].amounts.sort { $0.asset < $1.asset } }
+        for index in products.indices {
+            products[index].amounts.sort { $0.asset < $1.asset }
+            products[index].starter?.substitute?.sort { $0.asset < $1.asset }
+        }
         products.sort { ($0.sort, $0.code, $0.productID) < ($1.sort, $1.code, $1.productID) }
         var policies = new.policies
         policies.reviewers = Set(policies.reviewers).sorted()
@@ -64,6 +67,6 @@ enum CatalogImport {
     /// Reasons that may be gone once a catalogue changed: none is a final verdict.
     static let redrivenReasons: [HeldReason] = [
         .unknownProduct, .productTypeMismatch, .notDeliverable, .familyShared, .amountOverflow, .sandboxPolicy,
-        .tokenRequired,
+        .tokenRequired, .ineligible, .identityUnknown,
     ]
 }

@@ -103,6 +103,17 @@ enum CatalogProblems {
             if product.entitlement == nil { problems.append("entitlementDays without an entitlement") }
             if days <= 0 { problems.append("entitlementDays must be at least 1, not \(days)") }
         }
+        if let starter = product.starter {
+            if !isName(starter.offer) { problems.append("the starter offer's name is empty or too long") }
+            if product.productType != "Consumable" { problems.append("a starter offer is for consumables") }
+            for part in starter.substitute ?? [] where part.amount <= 0 || !assets.contains(part.asset) {
+                problems.append("the substitute of \(part.asset) must be at least 1 of a defined asset")
+            }
+            if starter.substitute?.isEmpty ?? false { problems.append("the substitute grants nothing") }
+            problems += repeated((starter.substitute ?? []).map(\.asset.rawValue)).map {
+                "asset \($0) is twice in the substitute"
+            }
+        }
         if let remark = product.remark, remark.utf8.contains(0) { problems.append("the remark contains a NUL") }
         return problems
     }

@@ -14,6 +14,10 @@ struct Submission: Sendable {
     var transaction: VerifiedTransaction
     /// The notification that brought it.
     var notification: NotificationSource?
+    /// What the client says it is.
+    var expectation: PurchaseExpectation?
+    /// Who the caller is to starter offers.
+    var identities: [IdentityHash]?
 
     /// Whether it may deliver a purchase that nobody has claimed: all but notifications that only tell.
     var isClaim: Bool { notification.map { $0.type.effect == .claims } ?? true }

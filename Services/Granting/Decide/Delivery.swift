@@ -103,9 +103,12 @@ extension Books {
             settle(purchase, reason, &facts)
             return .held(reason)
         }
-        guard let amounts = amounts(version.product, statement, owner) else {
-            settle(purchase, .amountOverflow, &facts)
-            return .held(.amountOverflow)
+        let (amounts, starterUnits): ([AssetAmount], Int64?)
+        switch self.amounts(version.product, purchase, owner) {
+        case .success(let found): (amounts, starterUnits) = found
+        case .failure(let obstacle):
+            settle(purchase, obstacle.reason, &facts)
+            return .held(obstacle.reason)
         }
         let orderNumber = self.order(order, settledBy: purchase, owner, cause)
         var purchase = purchase
@@ -116,7 +119,7 @@ extension Books {
             key: purchase.key, app: purchase.app, customer: owner, productID: statement.productID,
             productVersion: version.version, quantity: statement.quantity, kind: kind(of: statement),
             originalTransactionID: statement.originalTransactionID, orderNumber: orderNumber, cause: cause,
-            lineItem: statement.period?.item)
+            lineItem: statement.period?.item, starterUnits: starterUnits)
         insert(grant)
         changes.newGrants.append(grant.key)
         credit(amounts, for: grant)
@@ -146,19 +149,33 @@ extension Books {
         return product.entitlement == nil && product.amounts.isEmpty ? .notDeliverable : nil
     }
 
-    /// What is granted, if amount × quantity and every balance after it fit into 64 bits.
-    private func amounts(
-        _ product: CatalogProduct, _ statement: VerifiedTransaction, _ owner: CustomerID
-    ) -> [AssetAmount]? {
-        var amounts: [AssetAmount] = []
-        guard !statement.isFamilyShared else { return [] }
-        for unit in product.amounts {
-            guard let amount = Amounts.product(unit.amount, statement.quantity) else { return nil }
-            let account = AccountKey(customer: owner, asset: unit.asset)
-            if balance(account).addingReportingOverflow(amount).overflow { return nil }
-            amounts.append(AssetAmount(asset: unit.asset, amount: amount))
+    /// Why nothing is granted now.
+    private struct Obstacle: Error { let reason: HeldReason }
+
+    /// What is granted, if it is to be granted, and amount × quantity and every balance after it fit into 64 bits. A
+    /// starter offer is used up by that.
+    private mutating func amounts(
+        _ product: CatalogProduct, _ purchase: Purchase, _ owner: CustomerID
+    ) -> Result<([AssetAmount], starterUnits: Int64?), Obstacle> {
+        let statement = purchase.statement
+        guard !statement.isFamilyShared else { return .success(([], nil)) }
+        // Before an offer is used up: with a wallet that is too full nothing is granted.
+        let most = (product.amounts + (product.starter?.substitute ?? [])).allSatisfy { unit in
+            guard let amount = Amounts.product(unit.amount, statement.quantity) else { return false }
+            return !balance(AccountKey(customer: owner, asset: unit.asset)).addingReportingOverflow(amount).overflow
         }
-        return amounts.sorted { $0.asset < $1.asset }
+        guard most else { return .failure(Obstacle(reason: .amountOverflow)) }
+        guard let starter = product.starter else {
+            let amounts = product.amounts.map {
+                AssetAmount(asset: $0.asset, amount: Amounts.product($0.amount, statement.quantity) ?? 0)
+            }
+            return .success((amounts.sorted { $0.asset < $1.asset }, nil))
+        }
+        switch decideStarter(starter, product, purchase, owner) {
+        case .granted(let amounts): return .success((amounts.sorted { $0.asset < $1.asset }, 1))
+        case .substituted(let amounts): return .success((amounts.sorted { $0.asset < $1.asset }, 0))
+        case .held(let reason): return .failure(Obstacle(reason: reason))
+        }
     }
 
     private mutating func credit(_ amounts: [AssetAmount], for grant: Grant) {

@@ -34,6 +34,8 @@ struct Grant: Sendable, Equatable {
     var cause: MessageID
     /// Which period of the subscription it is.
     var lineItem: String? = nil
+    /// Of a starter product, how many units were the offer; of the others its substitute was granted.
+    var starterUnits: Int64? = nil
     /// How often the revoked share changed since.
     var revision: Int64 = 0
     /// The revoked share that the wallet reflects (milliunits of per cent).

@@ -11,6 +11,7 @@ extension Announcement {
         case .debtRepaid(let message): try fact(message, header, app, now)
         case .riskFlagged(let message): try fact(message, header, app, now)
         case .orderCreated(let message): try fact(message, header, app, now)
+        case .tokenIssued(let message): try fact(message, header, app, now)
         case .spendDecided(let message): try fact(message, header, app, now)
         }
     }

@@ -61,7 +61,7 @@ struct AnswerQueries: Handler {
     private func answer(_ question: Question, _ rows: Rows, _ incoming: Incoming) throws -> Reply? {
         switch question {
         case .catalog: try incoming.reply(try QueryTables.catalog(rows))
-        case .balance: try incoming.reply(BalanceAnswered(balances: try rows.map(QueryTables.balance)))
+        case .balance: try incoming.reply(try QueryTables.balances(rows))
         case .ledger(_, let limit): try incoming.reply(try QueryTables.page(rows, limit: limit))
         case .entitlements: try incoming.reply(try EntitlementTables.answer(rows))
         case .consent: try incoming.reply(try ConsentTable.answer(rows))

@@ -27,6 +27,8 @@ struct DecideWallet: Handler {
     enum Request {
         /// An order, its token in lower-case UUID text.
         case order(OrderRequested)
+        /// A user's token, in lower-case UUID text.
+        case token(TokenRequested)
         /// A spend.
         case spend(SpendRequested)
         /// Consent given or withdrawn.
@@ -48,6 +50,7 @@ struct DecideWallet: Handler {
         for (incoming, request) in zip(batch, requests) {
             switch request {
             case .order(let order): needs.orders.append(order)
+            case .token(let token): needs.userTokens.append(token)
             case .spend(let spend): needs.spends.append(spend)
             case .consent(let consent): needs.consents.append((incoming.header.id, consent))
             case .unusable: continue
@@ -77,6 +80,12 @@ struct DecideWallet: Handler {
             }
             let decision = books.decide(OrderCase(cause: cause, customer: customer, request: order))
             (app, announcements, reply) = (order.app, decision.announcements, try incoming.reply(decision.answer))
+        case .token(let token):
+            guard let customer = callers[UserKey(app: token.app, user: token.userID)] else {
+                return .park(reason: Reason.order)
+            }
+            let decision = books.decide(TokenCase(customer: customer, request: token))
+            (app, announcements, reply) = (token.app, decision.announcements, try incoming.reply(decision.answer))
         case .spend(let spend):
             guard let customer = callers[UserKey(app: spend.app, user: spend.userID)] else {
                 return .park(reason: Reason.sourceID)
@@ -105,6 +114,11 @@ struct DecideWallet: Handler {
             }
             order.appAccountToken = UUIDText.format(token)
             return .order(order)
+        }
+        if var request = incoming.read(TokenRequested.self) {
+            guard let token = UUIDText.parse(request.appAccountToken) else { return .unusable(reason: Reason.order) }
+            request.appAccountToken = UUIDText.format(token)
+            return .token(request)
         }
         if let spend = incoming.read(SpendRequested.self) {
             guard spend.amount >= 1 else { return .unusable(reason: Reason.amount) }

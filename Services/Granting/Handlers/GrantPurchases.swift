@@ -28,12 +28,22 @@ struct GrantPurchases: Handler {
                 let need = BookNeeds.PurchaseNeed(
                     cause: batch[place].header.id, app: verified.app,
                     user: verified.userID.map { UserKey(app: verified.app, user: $0) }, customer: nil,
-                    orderNumber: verified.orderNumber, transaction: transaction.canonical)
+                    orderNumber: verified.orderNumber, transaction: transaction.canonical,
+                    expectation: verified.expectation?.canonical, identities: verified.identities)
                 entries.append(PurchaseRound.Entry(place: place, need: need))
             }
         }
         try PurchaseRound.run(entries, of: batch, &catalogs, &outcomes, in: &tables)
         return outcomes
+    }
+}
+
+extension PurchaseExpectation {
+    /// With its token as lower-case UUID text; what is no UUID is nobody's.
+    var canonical: PurchaseExpectation {
+        var copy = self
+        if let token = appAccountToken { copy.appAccountToken = UUIDText.parse(token).map(UUIDText.format) ?? "" }
+        return copy
     }
 }
 

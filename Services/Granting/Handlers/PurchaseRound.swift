@@ -27,7 +27,7 @@ struct PurchaseRound {
             let submission = Submission(
                 cause: need.cause, app: need.app, caller: need.user.flatMap { callers[$0] } ?? need.customer,
                 orderNumber: need.orderNumber, transaction: books.catalog(of: need.app).typed(need.transaction),
-                notification: need.notification)
+                notification: need.notification, expectation: need.expectation, identities: need.identities)
             decisions[entry.place, default: []].append(books.decide(submission))
         }
         for (place, decided) in decisions {

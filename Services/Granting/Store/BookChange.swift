@@ -7,6 +7,12 @@ enum BookChange {
     case insertOrders([Order])
     /// The tokens issued with new orders.
     case insertTokens([Order])
+    /// New tokens of users.
+    case insertUserTokens([(key: TokenKey, customer: CustomerID)])
+    /// Who customers are to starter offers, sorted.
+    case insertIdentities([CustomerIdentity])
+    /// Starter offers that are used up, sorted.
+    case saveClaims([StarterClaim])
     /// Orders that a purchase delivered.
     case deliverOrders([Order])
     /// Newer statements.
@@ -55,6 +61,9 @@ enum BookChange {
         switch self {
         case .insertOrders(let orders): CustomerTables.insert(orders)
         case .insertTokens(let orders): CustomerTables.insertTokens(of: orders)
+        case .insertUserTokens(let tokens): StarterTables.insert(tokens)
+        case .insertIdentities(let identities): StarterTables.insert(identities)
+        case .saveClaims(let claims): StarterTables.save(claims)
         case .deliverOrders(let orders): CustomerTables.deliver(orders)
         case .updateStatements(let purchases): TransactionTable.updateStatements(purchases)
         case .updateOutcomes(let purchases): TransactionTable.updateOutcomes(purchases)

@@ -42,6 +42,11 @@ struct BookFindings {
     var spends: [Spend] = []
     /// Consents, the newest of a customer last.
     var consents: [Consent] = []
+    /// Tokens of users.
+    var userTokens: [(key: TokenKey, token: IssuedToken)] = []
+    /// Who customers are to starter offers, and which offers are used up.
+    var identities: [CustomerIdentity] = []
+    var claims: [StarterClaim] = []
     /// Held purchases that were marked.
     var marked: [TransactionKey] = []
 
@@ -49,7 +54,7 @@ struct BookFindings {
     mutating func read(_ rows: Rows, of query: BookQuery) throws {
         switch query {
         case .keepCatalog, .changeCatalog, .insertCustomers, .savepoint, .rollBackToSavepoint, .insertTransactions,
-            .lockSubscriptions:
+            .lockSubscriptions, .insertClaims:
             break
         case .stamps: stamps += try rows.map(CatalogTables.stamp)
         case .definition: definition = try CatalogTables.decode(try rows.single().json("definition"))
@@ -80,6 +85,9 @@ struct BookFindings {
         case .debts, .openDebts: debts += try rows.map(WalletTables.debt)
         case .spends: spends += try rows.map(WalletTables.spend)
         case .consents: consents += try rows.map(ConsentTable.consent)
+        case .userTokens: userTokens += try rows.map(CustomerTables.token)
+        case .identities: identities += try rows.map(StarterTables.identity)
+        case .lockClaims: claims += try rows.compactMap(StarterTables.claim)
         case .markHeld: marked += try rows.map { try $0.transactionKey() }
         }
     }

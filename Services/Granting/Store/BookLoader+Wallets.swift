@@ -9,7 +9,7 @@ extension BookLoader {
         let granted = Set(books.purchases.values.compactMap(\.grantKey)).union(books.periods.values).sorted()
         let spendKeys = self.spendKeys
         let numbers = orderNumbers(books)
-        var queries: [BookQuery] = []
+        var queries: [BookQuery] = claimQueries(books)
         if !numbers.isEmpty { queries.append(.orders(numbers)) }
         if !chains.isEmpty { queries.append(.chain(chains, ownedBy: customers)) }
         if !granted.isEmpty || !chains.isEmpty {
@@ -29,6 +29,58 @@ extension BookLoader {
         if !spendKeys.isEmpty { queries.append(.spends(spendKeys)) }
         guard !queries.isEmpty else { return }
         books.take(over: try tables.run(queries))
+    }
+
+    /// The rows of starter offers that may be used up, or are asked about: whoever turns out to own a purchase, and
+    /// whatever they are called. Locked after transactions and before wallets, as everywhere.
+    private func claimQueries(_ books: Books) -> [BookQuery] {
+        guard hasOffers(books) else { return [] }
+        var bought: Set<StarterKey> = []
+        for need in needs.purchases where books.purchases[need.transaction.key]?.deliveredBy == nil {
+            let versions = books.catalog(of: need.app).history[need.transaction.productID] ?? []
+            let offers = Set(versions.compactMap(\.product.starter?.offer))
+            guard !offers.isEmpty else { continue }
+            let known = possibleOwners(need, books).flatMap { books.identities[$0] ?? [] }
+            for offer in offers {
+                bought.formUnion(
+                    Set(known + callersIdentities).map {
+                        StarterKey(
+                            app: need.app, environment: need.transaction.environment, offer: offer, identity: $0)
+                    })
+            }
+        }
+        var asked = bought
+        for token in needs.userTokens {
+            let customer = callers[UserKey(app: token.app, user: token.userID)]
+            let known = customer.flatMap { books.identities[$0] } ?? []
+            for environment in StoreEnvironment.allCases {
+                for offer in books.catalog(of: token.app).offers {
+                    asked.formUnion(
+                        known.union(token.identities?.filter(\.isUsable) ?? []).map {
+                            StarterKey(app: token.app, environment: environment, offer: offer, identity: $0)
+                        })
+                }
+            }
+        }
+        var queries: [BookQuery] = bought.isEmpty ? [] : [.insertClaims(bought.sorted())]
+        if !asked.isEmpty { queries.append(.lockClaims(asked.sorted())) }
+        return queries
+    }
+
+    /// Who the callers of this batch's purchases say they are: an earlier message of the batch may have said it of the
+    /// same customer.
+    private var callersIdentities: [IdentityHash] {
+        needs.purchases.compactMap(\.identities).joined().filter(\.isUsable)
+    }
+
+    /// Whoever may turn out to own a purchase.
+    private func possibleOwners(_ need: BookNeeds.PurchaseNeed, _ books: Books) -> [CustomerID] {
+        let stored = books.purchases[need.transaction.key]
+        let token = books.owner(ofToken: need.transaction.appAccountToken, in: need.app)
+        let stamped = books.owner(ofToken: stored?.statement.appAccountToken, in: need.app)
+        let caller = need.user.flatMap { callers[$0] } ?? need.customer
+        let order = need.orderNumber.flatMap { books.orders[$0]?.customer }
+        return [stored?.owner, token?.customer, stamped?.customer, caller, order].compactMap { $0 }
     }
 
     /// Whether anything may pay debts: a new grant where the app's policy says so, or a reversed refund.
@@ -76,14 +128,10 @@ extension BookLoader {
             ranges.insert(WalletTables.LotRange(customer: customer, asset: spend.asset))
         }
         for need in needs.purchases {
-            let stored = books.purchases[need.transaction.key]
             guard isRevoked(need, books) || need.transaction.isNonConsumable else { continue }
-            let token = books.owner(ofToken: need.transaction.appAccountToken, in: need.app)
-            let stamped = books.owner(ofToken: stored?.statement.appAccountToken, in: need.app)
-            let caller = need.user.flatMap { callers[$0] } ?? need.customer
             let holder = need.transaction.period.flatMap { holders[$0] }
             let sharing = ofPeriod(need, books).map(\.owner)
-            for customer in [stored?.owner, token?.customer, stamped?.customer, caller, holder] + sharing {
+            for customer in possibleOwners(need, books).map(Optional.some) + [holder] + sharing {
                 guard let customer else { continue }
                 ranges.insert(WalletTables.LotRange(customer: customer, asset: nil))
             }
@@ -98,6 +146,9 @@ extension Books {
         now = found.now
         wallets = [:]
         for (key, account) in found.accounts { wallets[key.customer, default: [:]][key.asset] = account }
+        userTokens = Dictionary(found.userTokens.map { ($0.token.customer, $0.key.token) }) { first, _ in first }
+        identities = [:]
+        for known in found.identities { identities[known.customer, default: []].insert(known.identity) }
         orders = Dictionary(found.orders.map { ($0.number, $0) }) { _, last in last }
         consents = Dictionary(found.consents.map { ($0.customer, $0) }) { _, newest in newest }
         consentCauses = Set(found.consents.map(\.cause))
@@ -115,6 +166,7 @@ extension Books {
         for refund in found.countedRefunds { countedRefunds[refund.key] = refund }
         for (customer, instant) in found.clearances { clearedUntil[customer] = instant }
         for spend in found.spends { spends[spend.key] = spend }
+        for claim in found.claims { claims[claim.key] = claim }
         for (_, lot) in found.lots.sorted(by: { $0.key < $1.key }) { insert(lot) }
     }
 }

@@ -79,6 +79,9 @@ struct BookLoader {
         }
     }
 
+    /// Whether an app spoken of has starter offers.
+    func hasOffers(_ books: Books) -> Bool { needs.apps.contains { !books.catalog(of: $0).offers.isEmpty } }
+
     private mutating func lockOnce(
         _ owners: Set<CustomerID>, _ books: inout Books, in tables: inout some BookTables & ~Copyable
     ) throws -> Set<CustomerID> {
@@ -100,6 +103,8 @@ struct BookLoader {
         queries += [.clock, .accounts(owners.sorted())]
         if !needs.orderNumbers.isEmpty { queries.append(.orders(needs.orderNumbers.sorted())) }
         if !needs.consents.isEmpty { queries.append(.consents(owners.sorted(), needs.consents.map(\.cause))) }
+        if !needs.userTokens.isEmpty { queries.append(.userTokens(owners.sorted())) }
+        if needs.bringsIdentities || hasOffers(books) { queries.append(.identities(owners.sorted())) }
         let found = try tables.run(queries)
         books.takeAnew(found)
         books.subscriptionOwners = [:]

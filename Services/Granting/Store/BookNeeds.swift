@@ -18,12 +18,18 @@ struct BookNeeds {
         var transaction: VerifiedTransaction
         /// The notification that brought it.
         var notification: NotificationSource?
+        /// What the client says it is.
+        var expectation: PurchaseExpectation?
+        /// Who the caller is to starter offers.
+        var identities: [IdentityHash]?
     }
 
     /// Purchases to be decided.
     var purchases: [PurchaseNeed] = []
     /// Order requests and who asks.
     var orders: [OrderRequested] = []
+    /// Tokens of users and who asks.
+    var userTokens: [TokenRequested] = []
     /// Spends and who asks.
     var spends: [SpendRequested] = []
     /// Consent given or withdrawn, with the messages that say so.
@@ -31,7 +37,10 @@ struct BookNeeds {
 
     /// The apps spoken of, sorted.
     var apps: [AppID] {
-        Set(purchases.map(\.app) + orders.map(\.app) + spends.map(\.app) + consents.map(\.request.app)).sorted()
+        Set(
+            purchases.map(\.app) + orders.map(\.app) + userTokens.map(\.app) + spends.map(\.app)
+                + consents.map(\.request.app)
+        ).sorted()
     }
 
     /// The users who need a customer row, sorted.
@@ -40,6 +49,7 @@ struct BookNeeds {
             purchases.compactMap(\.user) + orders.map { UserKey(app: $0.app, user: $0.userID) }
                 + spends.map { UserKey(app: $0.app, user: $0.userID) }
                 + consents.map { UserKey(app: $0.request.app, user: $0.request.userID) }
+                + userTokens.map { UserKey(app: $0.app, user: $0.userID) }
         ).sorted()
     }
 
@@ -59,7 +69,19 @@ struct BookNeeds {
         let signed = purchases.compactMap { need in
             need.transaction.appAccountToken.map { TokenKey(app: need.app, token: $0) }
         }
-        return Array(Set(signed + orders.map { TokenKey(app: $0.app, token: $0.appAccountToken) }))
+        let said = purchases.compactMap { need in
+            need.expectation?.appAccountToken.map { TokenKey(app: need.app, token: $0) }
+        }
+        let drawn =
+            orders.map { TokenKey(app: $0.app, token: $0.appAccountToken) }
+            + userTokens.map { TokenKey(app: $0.app, token: $0.appAccountToken) }
+        return Array(Set(signed + said + drawn))
+    }
+
+    /// Whether anybody says who they are to starter offers.
+    var bringsIdentities: Bool {
+        purchases.contains { $0.identities != nil } || orders.contains { $0.identities != nil }
+            || userTokens.contains { $0.identities != nil }
     }
 
     /// The orders named.

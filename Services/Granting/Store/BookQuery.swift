@@ -70,6 +70,14 @@ enum BookQuery {
     case lots([WalletTables.LotRange])
     /// Decided spends.
     case spends([SpendKey])
+    /// The tokens of users.
+    case userTokens([CustomerID])
+    /// Who customers are to starter offers.
+    case identities([CustomerID])
+    /// Inserts the rows of starter offers that are missing, in key order.
+    case insertClaims([StarterKey])
+    /// Locks the rows of starter offers, in key order.
+    case lockClaims([StarterKey])
 
     /// The consents in force, and what earlier deliveries of some messages made of them.
     case consents([CustomerID], [MessageID])
@@ -117,6 +125,10 @@ enum BookQuery {
         case .lots(let ranges): WalletTables.lots(ranges)
         case .spends(let keys): WalletTables.spends(keys)
         case .consents(let customers, let causes): ConsentTable.read(customers, causes)
+        case .userTokens(let customers): StarterTables.userTokens(customers)
+        case .identities(let customers): StarterTables.identities(customers)
+        case .insertClaims(let keys): StarterTables.insert(keys)
+        case .lockClaims(let keys): StarterTables.lock(keys)
         case .transactions(let keys): TransactionTable.read(keys)
         case .markHeld(let range): TransactionTable.markHeld(range)
         }

@@ -19,6 +19,8 @@ enum BookSaver {
         // A sibling refers to its order, so orders made first go first.
         add(newOrders, BookChange.insertOrders)
         add(newOrders.filter { $0.token != nil }, BookChange.insertTokens)
+        add(userTokens(books), BookChange.insertUserTokens)
+        add(Set(changes.identities).sorted(), BookChange.insertIdentities)
         let delivered = changes.deliveredOrders.subtracting(changes.newOrders)
         add(delivered.sorted().compactMap { books.orders[$0] }, BookChange.deliverOrders)
 
@@ -31,6 +33,9 @@ enum BookSaver {
         add(
             changes.changedGrants.subtracting(newGrants).sorted().compactMap { books.grants[$0] },
             BookChange.updateGrants)
+
+        // They refer to grants.
+        add(Set(changes.claims).sorted().compactMap { books.claims[$0] }, BookChange.saveClaims)
 
         let accounts = changes.accounts.sorted().compactMap { key in
             books.wallets[key.customer]?[key.asset].map { (key: key, account: $0) }
@@ -50,6 +55,10 @@ enum BookSaver {
         add(changes.flags, BookChange.insertFlags)
         add(changes.consents, BookChange.insertConsents)
         return writes
+    }
+
+    private static func userTokens(_ books: Books) -> [(key: TokenKey, customer: CustomerID)] {
+        books.changes.userTokens.compactMap { key in books.tokens[key].map { (key: key, customer: $0.customer) } }
     }
 
     /// One statement a signed text, as one INSERT may not meet the same row twice: the one that a notification brought, if

@@ -6,7 +6,8 @@ import Postgres
 enum GrantTable {
     private static let columns = """
         g.environment, g.transaction_id, g.app, g.customer, g.product_id, g.product_version, g.quantity, g.kind,
-        g.original_transaction_id, g.web_order_line_item_id, g.order_number, g.cause, g.revision, g.applied_share
+        g.original_transaction_id, g.web_order_line_item_id, g.order_number, g.cause, g.revision, g.applied_share,
+        g.starter_units
         """
 
     /// Grants of transactions, and of the chains of non-consumables that one of `owners` may hold.
@@ -28,9 +29,10 @@ enum GrantTable {
             """
             INSERT INTO granting.grants (environment, transaction_id, app, customer, product_id, product_version,
                 quantity, kind, original_transaction_id, order_number, cause, revision, applied_share,
-                web_order_line_item_id)
+                web_order_line_item_id, starter_units)
             SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::bigint[], $7::bigint[],
-                $8::text[], $9::text[], $10::text[], $11::uuid[], $12::bigint[], $13::bigint[], $14::text[])
+                $8::text[], $9::text[], $10::text[], $11::uuid[], $12::bigint[], $13::bigint[], $14::text[],
+                $15::bigint[])
             """,
             SQLValue.keys(grants.map(\.key)) + [
                 .texts(grants.map(\.app)), .uuids(grants.map(\.customer)), .texts(grants.map(\.productID)),
@@ -38,6 +40,7 @@ enum GrantTable {
                 .textArray(grants.map(\.kind.rawValue)), .texts(grants.map(\.originalTransactionID)),
                 .texts(grants.map(\.orderNumber)), .uuids(grants.map(\.cause)), .int8Array(grants.map(\.revision)),
                 .int8Array(grants.map(\.appliedShare)), .textArray(grants.map(\.lineItem)),
+                .int8Array(grants.map(\.starterUnits)),
             ])
     }
 
@@ -63,6 +66,7 @@ enum GrantTable {
             originalTransactionID: TransactionID(try row.text("original_transaction_id")),
             orderNumber: try row.optionalName("order_number"), cause: try row.id("cause"),
             lineItem: try row.optionalText("web_order_line_item_id"),
+            starterUnits: try row.optionalInt8("starter_units"),
             revision: try row.int8("revision"), appliedShare: try row.int8("applied_share"))
     }
 }

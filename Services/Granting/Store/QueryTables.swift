@@ -16,7 +16,7 @@ enum QueryTables {
     static func balances(_ question: BalanceRequested) -> Statement {
         Statement(
             """
-            SELECT a.asset, a.balance FROM granting.customers c JOIN granting.accounts a ON a.customer = c.customer
+            SELECT a.asset, a.balance, a.spent FROM granting.customers c JOIN granting.accounts a ON a.customer = c.customer
             WHERE c.app = $1 AND c.user_id = $2 ORDER BY a.asset
             """, [.text(question.app.rawValue), .text(question.userID.rawValue)])
     }
@@ -48,10 +48,18 @@ enum QueryTables {
         Statement(
             """
             SELECT t.environment, t.transaction_id, t.product_id, t.quantity, t.order_number, t.held_reason,
-                t.revoked_share, t.purchase_date, g.granted_at, g.applied_share, l.assets, l.amounts
+                t.revoked_share, t.purchase_date, g.granted_at, g.applied_share, l.assets, l.amounts, v.code,
+                d.owed_assets, d.owed_amounts
             FROM granting.customers c
             JOIN granting.transactions t ON t.owner = c.customer
             LEFT JOIN granting.grants g ON g.environment = t.environment AND g.transaction_id = t.delivered_by
+            LEFT JOIN granting.product_versions v ON v.app = g.app AND v.product_id = g.product_id
+                AND v.version = g.product_version
+            CROSS JOIN LATERAL (SELECT array_agg(d.asset::text ORDER BY d.asset) AS owed_assets,
+                    array_agg(d.amount - d.settled ORDER BY d.asset) AS owed_amounts
+                FROM granting.debts d
+                WHERE d.environment = g.environment AND d.transaction_id = g.transaction_id
+                    AND d.amount > d.settled) AS d
             CROSS JOIN LATERAL (SELECT array_agg(l.asset::text ORDER BY l.asset) AS assets,
                     array_agg(l.amount ORDER BY l.asset) AS amounts
                 FROM granting.lots l
@@ -74,9 +82,12 @@ enum QueryTables {
             definition: try CatalogTables.decode(try row.json("definition")), problems: [])
     }
 
-    /// A balance's row.
-    static func balance(_ row: Row) throws -> AssetAmount {
-        AssetAmount(asset: AssetID(try row.text("asset")), amount: try row.int8("balance"))
+    /// Balances, and what was ever spent of each.
+    static func balances(_ rows: Rows) throws -> BalanceAnswered {
+        func amounts(_ column: String) throws -> [AssetAmount] {
+            try rows.map { AssetAmount(asset: AssetID(try $0.text("asset")), amount: try $0.int8(column)) }
+        }
+        return BalanceAnswered(balances: try amounts("balance"), spent: try amounts("spent"))
     }
 
     /// A page, and where the next one begins.
@@ -95,19 +106,29 @@ enum QueryTables {
 
     /// A transaction as its owner may see it.
     static func summary(_ row: Row) throws -> TransactionSummary {
-        let assets = try row.isNull("assets") ? [] : try row.textArray("assets")
-        let amounts = try row.isNull("amounts") ? [] : try row.int8Array("amounts")
+        let granted = try amounts(row, "assets", "amounts")
         let held = try row.optionalText("held_reason").flatMap { HeldReason(rawValue: $0) }
         let share = try row.optionalInt8("applied_share") ?? row.int8("revoked_share")
         let isRevoked = share == VerifiedTransaction.wholeShare
         let isGranted = try !row.isNull("granted_at")
-        return TransactionSummary(
+        var summary = TransactionSummary(
             transactionID: TransactionID(try row.text("transaction_id")), environment: try row.book("environment"),
             productID: ProductID(try row.text("product_id")), quantity: try row.int8("quantity"),
             orderNumber: try row.optionalName("order_number"),
             status: isRevoked ? "REVOKED" : isGranted ? "GRANTED" : "HELD", heldReason: held,
-            amounts: zip(assets, amounts).map { AssetAmount(asset: AssetID($0 ?? ""), amount: $1 ?? 0) },
+            amounts: granted,
             revokedShare: share, purchaseDate: try row.int8("purchase_date"),
             grantedAt: try row.optionalTimestampMilliseconds("granted_at"))
+        summary.productCode = try row.optionalText("code")
+        let owed = try amounts(row, "owed_assets", "owed_amounts")
+        summary.owed = owed.isEmpty ? nil : owed
+        return summary
+    }
+
+    private static func amounts(_ row: Row, _ assets: String, _ amounts: String) throws -> [AssetAmount] {
+        guard try !row.isNull(assets) else { return [] }
+        return zip(try row.textArray(assets), try row.int8Array(amounts)).map {
+            AssetAmount(asset: AssetID($0 ?? ""), amount: $1 ?? 0)
+        }
     }
 }

@@ -8,13 +8,15 @@ extension WalletTables {
     static func save(_ accounts: [(key: AccountKey, account: Account)]) -> Statement {
         Statement(
             """
-            INSERT INTO granting.accounts AS a (customer, asset, balance, revision)
-            SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[])
-            ON CONFLICT (customer, asset) DO UPDATE SET balance = EXCLUDED.balance, revision = EXCLUDED.revision
+            INSERT INTO granting.accounts AS a (customer, asset, balance, revision, spent)
+            SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+            ON CONFLICT (customer, asset) DO UPDATE SET balance = EXCLUDED.balance, revision = EXCLUDED.revision,
+                spent = EXCLUDED.spent
             """,
             [
                 .uuids(accounts.map(\.key.customer)), .texts(accounts.map(\.key.asset)),
                 .int8Array(accounts.map(\.account.balance)), .int8Array(accounts.map(\.account.revision)),
+                .int8Array(accounts.map(\.account.spent)),
             ])
     }
 

@@ -18,7 +18,7 @@ enum WalletTables {
     /// The balances of customers.
     static func accounts(_ customers: [CustomerID]) -> Statement {
         Statement(
-            "SELECT customer, asset, balance, revision FROM granting.accounts WHERE customer = ANY($1::uuid[])",
+            "SELECT customer, asset, balance, revision, spent FROM granting.accounts WHERE customer = ANY($1::uuid[])",
             [.uuids(customers)])
     }
 
@@ -101,7 +101,7 @@ enum WalletTables {
     static func account(_ row: Row) throws -> (key: AccountKey, account: Account) {
         (
             AccountKey(customer: try row.id("customer"), asset: AssetID(try row.text("asset"))),
-            Account(balance: try row.int8("balance"), revision: try row.int8("revision"))
+            Account(balance: try row.int8("balance"), revision: try row.int8("revision"), spent: try row.int8("spent"))
         )
     }
 

@@ -18,11 +18,15 @@ public struct LoginTokens: Sendable {
         signer = try JWTSigner.hs256(id: keyID, secret: secret)
     }
 
-    /// A token for `subject`: a user's id, or the name of a server.
-    public func token(_ subject: String, now: Int64 = WallClock.milliseconds() / 1_000) throws(JWTError) -> String {
-        try signer.sign([
+    /// A token for `subject`: a user's id, or the name of a server; with a user's address where the login knows it.
+    public func token(
+        _ subject: String, email: String? = nil, now: Int64 = WallClock.milliseconds() / 1_000
+    ) throws(JWTError) -> String {
+        var claims: JSONObject = [
             "iss": .string(issuer), "aud": .string(audience), "sub": .string(subject), "iat": .integer(now),
             "exp": .integer(now + lifetime),
-        ])
+        ]
+        if let email { claims.set("email", .string(email)) }
+        return try signer.sign(claims)
     }
 }

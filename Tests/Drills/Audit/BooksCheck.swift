@@ -134,7 +134,7 @@ extension BooksCheck {
             """
             SELECT FROM granting.grants AS g
             JOIN granting.product_amounts AS a USING (app, product_id)
-            WHERE a.version = g.product_version AND (
+            WHERE a.version = g.product_version AND g.starter_units IS NULL AND (
                 1 <> (SELECT count(*) FROM granting.ledger AS l WHERE l.customer = g.customer AND l.asset = a.asset
                     AND l.environment = g.environment AND l.source_type = 'APPLE_IAP'
                     AND l.source_id = g.transaction_id || '/0' AND l.direction = 'IN'

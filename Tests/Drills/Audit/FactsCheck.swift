@@ -33,7 +33,7 @@ struct FactsCheck {
     /// The types that go to the stream.
     static let types = [
         "purchase.granted", "purchase.held", "purchase.clawedback", "debt.repaid", "risk.flagged", "risk.cleared",
-        "order.created", "spend.decided", "catalog.imported",
+        "order.created", "token.issued", "spend.decided", "catalog.imported",
     ]
     /// A stream that is silent for so long has been read to its end: nobody publishes any more.
     private static let silence = Duration.seconds(2)

@@ -20,6 +20,15 @@ extension Deployment {
         try BackendClient(base: gateway, token: try loginToken(user))
     }
 
+    /// The API of the points app for a user with an address.
+    func pointsBackend(_ user: String, email: String?) throws -> BackendClient {
+        let token = try tokens("https://login.points.example", "points", secrets.loginKey, "login-1")
+            .token(user, email: email)
+        Canaries.register(signed: token, kind: "a login token")
+        if let email { Canaries.register("an e-mail address", [email]) }
+        return try BackendClient(base: "http://points.localhost:\(port("gateway"))", token: token)
+    }
+
     /// A token of the app's own server.
     func serverToken() throws -> String {
         let tokens = try tokens(

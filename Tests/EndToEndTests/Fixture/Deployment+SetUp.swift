@@ -115,6 +115,10 @@ extension Deployment {
             throw Places.Missing(description: "apps/cloudpc.yaml has no line `testers: []` to put a tester into")
         }
         try TextFiles.write(changed, to: apps + "/cloudpc.yaml")
+        try TextFiles.write(TextFiles.read(try Places.root() + "/apps/points.yaml"), to: apps + "/points.yaml")
+        try TextFiles.write(secrets.loginKey + "\n", to: apps + "/keys/points-login.secret")
+        try TextFiles.write(secrets.serviceKey + "\n", to: apps + "/keys/points-services.secret")
+        try TextFiles.write(secrets.identityKey + "\n", to: apps + "/keys/points-identity.secret")
     }
 
     /// What `purser topology` prints, imported: the real users with the real permissions.
@@ -135,11 +139,13 @@ extension Deployment {
 
     /// Products and policies, the way an operator brings them in.
     func importCatalog() throws {
-        let outcome = try run(
-            "purser", ["catalog", "import", "--yes", "--actor", "tests", folder + "/apps/cloudpc.yaml"],
-            controlEnvironment)
-        guard outcome.status == 0 else {
-            throw Places.Missing(description: "purser catalog import: \(outcome.output)")
+        for app in ["cloudpc", "points"] {
+            let outcome = try run(
+                "purser", ["catalog", "import", "--yes", "--actor", "tests", "\(folder)/apps/\(app).yaml"],
+                controlEnvironment)
+            guard outcome.status == 0 else {
+                throw Places.Missing(description: "purser catalog import: \(outcome.output)")
+            }
         }
     }
 }

@@ -31,6 +31,7 @@ final class Deployment: Sendable {
     struct Secrets: Sendable {
         let loginKey: String
         let serviceKey: String
+        let identityKey: String
         let brokerPassword: String
         /// Of the app, for Apple's Server API.
         let appStoreKey: P256.PrivateKey
@@ -38,11 +39,12 @@ final class Deployment: Sendable {
         init() throws {
             loginKey = Hex.encode(try RandomBytes.generate(32))
             serviceKey = Hex.encode(try RandomBytes.generate(32))
+            identityKey = Hex.encode(try RandomBytes.generate(32))
             brokerPassword = try Deployment.brokerPassword.get()
             appStoreKey = try P256.PrivateKey.generate()
         }
 
-        var all: [String] { [loginKey, serviceKey, brokerPassword] }
+        var all: [String] { [loginKey, serviceKey, identityKey, brokerPassword] }
     }
 
     /// Broker users belong to the broker, not to a virtual host: one password for all deployments of this run.

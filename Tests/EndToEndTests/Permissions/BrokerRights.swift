@@ -6,7 +6,7 @@ enum BrokerRights {
     /// Words may hold `{a,b}`, each of them; `*` at the end stands for anything.
     static let says = """
         # user         exchange                  routing keys
-        gateway        purser.from.gateway       purchase.submitted order.requested spend.requested
+        gateway        purser.from.gateway       purchase.submitted {order,token,spend}.requested
         gateway        purser.from.gateway       notification.received
         gateway        purser.from.gateway       {catalog,balance,ledger,transaction}.requested
         gateway        purser.from.gateway       entitlements.requested consent.{change.requested,requested}
@@ -15,6 +15,7 @@ enum BrokerRights {
         verification   purser.parked             verification.{purchases,revocations}
         verification   purser.replies            *
         granting       purser.from.granting      purchase.{granted,held,clawedback} order.created spend.decided
+        granting       purser.from.granting      token.issued
         granting       purser.from.granting      catalog.imported purchase.redrive.requested
         granting       purser.from.granting      debt.repaid risk.{flagged,cleared}
         granting       purser.retry              {5s,30s,5m,1h}.granting.{purchases,wallet,commands,notifications}

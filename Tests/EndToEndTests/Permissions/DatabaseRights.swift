@@ -6,7 +6,7 @@ enum DatabaseRights {
     /// who must first take the trigger away in a migration to change what is sealed.
     static let tables = """
         # table                         the service of the schema may                        the owner
-        granting.accounts               read insert update(balance,revision)
+        granting.accounts               read insert update(balance,revision,spent)
         granting.assets                 read insert update(json_name,insufficient_code)
         granting.catalog_versions       read insert                                          sealed
         granting.consents               read insert                                          sealed
@@ -15,6 +15,7 @@ enum DatabaseRights {
         granting.draws                  read insert                                          sealed
         granting.facts                  read insert                                          sealed
         granting.grants                 read insert update(revision,applied_share)
+        granting.identities             read insert delete
         granting.ledger                 read insert                                          sealed
         granting.lots                   read insert update(remaining,is_frozen)
         granting.orders                 read insert update(delivered_environment,delivered_transaction)
@@ -26,6 +27,7 @@ enum DatabaseRights {
         granting.renewals               read insert update(*)
         granting.schema_migrations      read
         granting.spends                 read insert                                          sealed
+        granting.starter_claims         read insert update(*)
         granting.tokens                 read insert
         granting.transactions           read insert update(*)
         granting.unannounced            read insert delete

@@ -33,20 +33,33 @@ struct TestDoor {
         let games = ServedApp(
             id: AppID("games"), surface: .orders, assets: [ServedApp.Asset(id: AssetID("GEM"), jsonName: "gems")],
             login: try TestTokens.verifier("games", .login), service: nil)
+        let points = ServedApp(
+            id: AppID("points"), surface: .points, assets: [ServedApp.Asset(id: AssetID("POINTS"), jsonName: "points")],
+            login: try TestTokens.verifier("points", .login), service: nil,
+            identities: IdentityHasher(Self.identityKeys.map { .init(id: $0.id, secret: Secret(bytes: $0.secret)) }))
         let logger = Logger(service: "test", level: .debug, write: log.write)
         let security = SecurityLog(logger: logger, metrics: metrics)
         let surface = OrdersSurface(asker: other ?? asker, security: security, now: { TestTokens.now })
         let notifications = NotificationSurface(asker: other ?? asker, metrics: metrics, logger: logger)
-        let surfaces = Surfaces([.orders: surface], shared: notifications.endpoints)
+        let surfaces = Surfaces(
+            [.orders: surface, .points: PointsSurface(asker: other ?? asker, security: security)],
+            shared: notifications.endpoints)
         door = FrontDoor(
             apps: LiveApps(
                 AppDirectory([
                     .init(hosts: ["clouds.example"], pathPrefix: "", app: clouds),
+                    .init(hosts: ["points.example"], pathPrefix: "", app: points),
                     .init(hosts: ["clouds.example", "games.example"], pathPrefix: "/games", app: games),
                 ])), surfaces: surfaces, authenticator: Authenticator(now: { TestTokens.now }), security: security,
             metrics: GatewayMetrics(metrics, routes: surfaces.routes, waiting: { 0 }, isBlocked: { false }),
             logger: logger, users: users)
     }
+
+    /// The keys that callers of `points` are hashed with.
+    static let identityKeys: [(id: String, secret: [UInt8])] = [
+        ("identity-2", Array("the second key of the points app's people".utf8)),
+        ("identity-1", Array("the first key of the points app's people".utf8)),
+    ]
 
     /// Sends a request with a good login token of `clouds` unless told otherwise; `body` goes as JSON.
     func send(

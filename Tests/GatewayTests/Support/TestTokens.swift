@@ -24,12 +24,14 @@ enum TestTokens {
     /// A token; `lifetime` in seconds from now, negative for one that has expired.
     static func make(
         _ app: String = "clouds", _ kind: TokenKind = .login, subject: String? = "user-1", lifetime: Int64 = 600,
-        audience: String? = nil, secret: [UInt8]? = nil
+        audience: String? = nil, secret: [UInt8]? = nil, email: String? = nil, isVerified: Bool? = nil
     ) throws -> String {
         var claims: JSONObject = [
             "iss": .string(issuer), "aud": .string(audience ?? Self.audience(app, kind)),
             "exp": .integer(now / 1_000 + lifetime),
         ]
+        if let email { claims.set("email", .string(email)) }
+        if let isVerified { claims.set("email_verified", .bool(isVerified)) }
         if let subject { claims.set("sub", .string(subject)) }
         return try JWTSigner.hs256(secret: secret ?? Self.secret(app, kind)).sign(claims)
     }

@@ -29,12 +29,23 @@ extension AuditCheck {
         SELECT environment, transaction_id, asset, format('%s, should be %s',
             coalesce(l.amount || ' for ' || l.customer, 'nothing'), coalesce(e.amount || ' for ' || e.customer, 'nothing'))
                 AS problem
-        FROM (SELECT g.environment, g.transaction_id, a.asset, g.customer, a.amount::numeric * g.quantity AS amount
+        FROM (SELECT environment, transaction_id, asset, customer, sum(amount) AS amount FROM (
+            SELECT g.environment, g.transaction_id, a.asset, g.customer,
+                a.amount::numeric * coalesce(g.starter_units, g.quantity) AS amount
             FROM granting.grants g JOIN granting.product_amounts a
                 ON a.app = g.app AND a.product_id = g.product_id AND a.version = g.product_version
             JOIN granting.transactions t ON t.environment = g.environment AND t.transaction_id = g.transaction_id
             -- What a family member shares gives an entitlement, never assets.
-            WHERE t.ownership <> 'FAMILY_SHARED' AND \(scope.wallets("g.customer"))) e
+            WHERE t.ownership <> 'FAMILY_SHARED' AND \(scope.wallets("g.customer"))
+            UNION ALL
+            -- Of a starter product the units that were not on offer.
+            SELECT g.environment, g.transaction_id, s.asset COLLATE "C", g.customer,
+                s.amount::numeric * (g.quantity - g.starter_units)
+            FROM granting.grants g JOIN granting.product_versions v
+                ON v.app = g.app AND v.product_id = g.product_id AND v.version = g.product_version
+            CROSS JOIN LATERAL json_to_recordset(v.starter->'substitute') AS s (asset text, amount bigint)
+            WHERE g.starter_units IS NOT NULL AND \(scope.wallets("g.customer"))
+            ) parts WHERE amount > 0 GROUP BY environment, transaction_id, asset, customer) e
         FULL JOIN (SELECT environment, transaction_id, asset, customer, amount FROM granting.lots
             WHERE \(scope.wallets("customer"))) l USING (environment, transaction_id, asset)
         WHERE l.amount IS DISTINCT FROM e.amount OR l.customer IS DISTINCT FROM e.customer
