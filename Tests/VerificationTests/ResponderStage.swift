@@ -84,7 +84,7 @@ final class ResponderStage: Sendable {
     var asker: RevocationAsker {
         RevocationAsker(
             ResponderSettings(
-                hosts: ["ocsp.apple.com"], privateHosts: ["127.0.0.1:\(port)"], timeout: .milliseconds(400)))
+                hosts: ["ocsp.apple.com"], privateHosts: ["127.0.0.1:\(port)"], timeout: .milliseconds(1_500)))
     }
 
     /// The handler as the service makes it, with a clock that stands still unless told otherwise.
