@@ -147,7 +147,7 @@ struct Corruption: Sendable, CustomTestStringConvertible {
             """
             ALTER TABLE granting.grants DROP CONSTRAINT grants_pkey CASCADE;
             INSERT INTO granting.grants SELECT * FROM granting.grants WHERE transaction_id = '1'
-            """, ["grants.once"], line: "transaction_id 1; granted 2 times"),
+            """, ["grants.once", "lots.grants"], line: "transaction_id 1; granted 2 times"),
         Corruption(
             "a non-consumable twice",
             """
