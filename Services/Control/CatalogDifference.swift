@@ -31,9 +31,10 @@ enum CatalogDifference {
             let instead = (starter.substitute ?? []).map { "\($0.amount) \($0.asset)" }.joined(separator: " + ")
             return ", starter offer \(starter.offer), else \(instead.isEmpty ? "held" : instead)"
         }
+        let reward = product.rewardID.map { ", reward \($0)" } ?? ""
         let remark = product.remark.map { ", \"\($0)\"" } ?? ""
         return
-            "\(product.code), \(product.productType), \(amounts.isEmpty ? "no amounts" : amounts)\(entitlement)\(starter ?? ""), "
+            "\(product.code), \(product.productType), \(amounts.isEmpty ? "no amounts" : amounts)\(entitlement)\(starter ?? "")\(reward), "
             + "\(product.isEnabled ? "on sale" : "disabled"), sort \(product.sort)\(remark)"
     }
 

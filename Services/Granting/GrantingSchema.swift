@@ -20,5 +20,6 @@ enum GrantingSchema {
         ("V011_consents.sql", PackageResources.V011_consents_sql),
         ("V012_points.sql", PackageResources.V012_points_sql),
         ("V013_starter.sql", PackageResources.V013_starter_sql),
+        ("V014_rewards.sql", PackageResources.V014_rewards_sql),
     ])
 }

@@ -62,6 +62,10 @@ public struct Catalog: Sendable, Equatable {
         text.add(product.isEnabled ? 1 : 0)
         text.add(product.sort)
         text.addOptional(product.remark)
+        if let rewardID = product.rewardID {
+            text.add("reward")
+            text.add(rewardID)
+        }
         guard let starter = product.starter else { return }
         text.add("starter")
         text.add(starter.offer)

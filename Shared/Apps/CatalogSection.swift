@@ -16,6 +16,8 @@ struct CatalogSection {
     private static let insufficientCodes: [AnswerCode] = [.balanceNotEnough, .timeNotEnough]
     /// A hundred years; longer is a mistake in the file.
     private static let longestDuration: Int64 = 36_525
+    /// Document C's messages carry the number in 32 bits.
+    static let rewardIDs: ClosedRange<Int64> = 1...Int64(Int32.max)
     /// Places in a list; more would be a mistake in the file.
     private static let sortRange: ClosedRange<Int64> = 0...1_000_000
 
@@ -71,6 +73,7 @@ struct CatalogSection {
             if starter != nil, let type, type != "Consumable" {
                 problems.add("starter is for consumables", at: section.position)
             }
+            let rewardID = section.optionalInt64("rewardId", in: Self.rewardIDs)
             let isEnabled = section.bool("enabled", absent: true)
             let sort = section.optionalInt64("sort", in: Self.sortRange)
             let remark = section.optionalText("remark", NameRule.remark.text, NameRule.remark.isValid)
@@ -86,6 +89,7 @@ struct CatalogSection {
                 entitlement: given?.id, entitlementDays: given?.days, isEnabled: isEnabled, sort: sort ?? 0,
                 remark: remark?.text)
             product.starter = starter
+            product.rewardID = rewardID
             return product
         }
     }

@@ -12,6 +12,8 @@ public struct CatalogProduct: Codable, Sendable, Equatable {
     public var entitlement: String?
     /// How long the entitlement lasts; nil with an entitlement means for ever.
     public var entitlementDays: Int64?
+    /// The app's own number for what one unit gives, which clients are told on delivery; nothing is decided by it.
+    public var rewardID: Int64?
     /// Set if an identity may buy it once.
     public var starter: StarterOffer?
     /// Whether it is on sale. A disabled product that was paid is still delivered.

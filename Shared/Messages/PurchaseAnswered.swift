@@ -31,6 +31,8 @@ public struct PurchaseAnswered: Message {
     public var transactionIDs: [TransactionID]?
     /// What was bought.
     public var productID: ProductID?
+    /// The app's number for what the product gave when it was delivered, where its catalogue has such numbers.
+    public var rewardID: Int64?
     /// What was delivered, before any revoked share.
     public var amounts: [AssetAmount]
     /// Share taken back (milliunits of per cent); 0 usually.

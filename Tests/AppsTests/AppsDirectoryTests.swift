@@ -122,6 +122,7 @@ import YAML
         ("type: consumable", "type: Consumable", "type must be one of: consumable, non-consumable"),
         ("entitlement: {id: vip, durationDays: 30}, ", "", "a product needs grants, an entitlement, or both"),
         ("durationDays: 30", "durationDays: 0", "durationDays must be between 1 and 36525"),
+        ("enabled: false", "rewardId: 0", "rewardId must be between 1 and 2147483647"),
         ("enabled: false", "enabled: no", "enabled must be true or false"),
         ("enabled: false", "enable: false", "one.yaml:12:102: unknown key enable"),
         ("sandbox: nobody", "sandbox: all", "sandbox must be one of: nobody, listed, everybody"),

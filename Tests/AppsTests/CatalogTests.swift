@@ -33,7 +33,8 @@ import Testing
         ("orderExpiryHours: 48", "orderExpiryHours: 48, consumption: answer, sampleContent: true"),
         ("jsonName: coin", "jsonName: coins"), ("BALANCE_NOT_ENOUGH", "TIME_NOT_ENOUGH"),
         ("type: non-consumable", "type: non-renewing"), ("enabled: false", "enabled: false, sort: 3"),
-        ("enabled: false", "enabled: false, remark: r"), ("appleProductId: vip", "appleProductId: vip2"),
+        ("enabled: false", "enabled: false, remark: r"),
+        ("enabled: false", "enabled: false, rewardId: 3001"), ("appleProductId: vip", "appleProductId: vip2"),
     ]
 
     @Test(arguments: changes) func `every change of meaning changes the digest`(_ old: String, _ new: String) throws {

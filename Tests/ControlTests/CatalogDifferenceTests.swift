@@ -51,6 +51,15 @@ import Testing
             ])
     }
 
+    @Test func `cards and rewards are told in words`() {
+        var card = product("a")
+        (card.amounts, card.entitlement, card.entitlementDays, card.rewardID) = ([], "month", 30, 3_001)
+        #expect(
+            CatalogDifference.lines(from: catalog([]), to: catalog([card])) == [
+                "+ product a: A, Consumable, no amounts, entitlement month for 30 days, reward 3001, on sale, sort 1"
+            ])
+    }
+
     @Test func `a product that was disabled before and is not in the file is no change`() {
         let old = catalog([product("a"), product("gone", isEnabled: false)])
         #expect(CatalogDifference.lines(from: old, to: catalog([product("a")])).isEmpty)

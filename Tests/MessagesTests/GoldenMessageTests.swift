@@ -123,13 +123,18 @@ extension GoldenMessageTests {
             DebtRepaid(
                 customer: customer, transactionID: .init("1"), asset: .init("COINS"), amount: 30, open: 90,
                 paidBy: .init("2"), balance: 30)),
-        Sample(
-            PurchaseAnswered(
-                status: .refused, code: .orderNotFound, reason: "order_unknown", mayFinish: false,
-                transactionID: .init("1"), productID: .init("coins_60"), amounts: coins, revokedShare: 0,
-                balances: coins, securityEvent: .foreignOrder)),
+        Sample(answered),
         Sample(RequestParked(reason: "message.body_unreadable")),
     ]
+
+    private static let answered: PurchaseAnswered = {
+        var answer = PurchaseAnswered(
+            status: .refused, code: .orderNotFound, reason: "order_unknown", mayFinish: false,
+            transactionID: .init("1"), productID: .init("coins_60"), amounts: coins, revokedShare: 0,
+            balances: coins, securityEvent: .foreignOrder)
+        answer.rewardID = 3_001
+        return answer
+    }()
 
     private static let walletSamples: [Sample] = [
         Sample(
@@ -199,14 +204,18 @@ extension GoldenMessageTests {
             ])),
     ]
 
+    private static let product: CatalogProduct = {
+        var product = CatalogProduct(
+            code: "COINS_60", productID: .init("coins_60"), productType: "Consumable",
+            amounts: [AssetAmount(asset: .init("COINS"), amount: 60)], entitlement: "vip", entitlementDays: 30,
+            isEnabled: true, sort: 1, remark: "sixty")
+        product.rewardID = 3_001
+        return product
+    }()
+
     private static let definition = CatalogDefinition(
         assets: [CatalogAsset(asset: .init("COINS"), jsonName: "coins", insufficientCode: .balanceNotEnough)],
-        products: [
-            CatalogProduct(
-                code: "COINS_60", productID: .init("coins_60"), productType: "Consumable",
-                amounts: [AssetAmount(asset: .init("COINS"), amount: 60)], entitlement: "vip", entitlementDays: 30,
-                isEnabled: true, sort: 1, remark: "sixty")
-        ],
+        products: [product],
         policies: CatalogPolicies(
             sandboxAudience: .listed, reviewers: [.init("r")], testers: [.init("t")], requiresAppAccountToken: false,
             orderExpiryHours: 24, debtRepaymentShare: 50_000,

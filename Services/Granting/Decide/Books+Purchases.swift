@@ -112,11 +112,16 @@ extension Books {
         guard grant.customer == caller else { return refusal(.transactionAlreadyBound, .bindingConflict) }
         let amounts = lots(of: key).map { AssetAmount(asset: $0.key.asset, amount: $0.amount) }
         let isRevoked = revokedShare(of: grant) == VerifiedTransaction.wholeShare
-        return PurchaseAnswered(
+        var answer = PurchaseAnswered(
             status: isRevoked ? .refused : grant.cause == submission.cause ? .granted : .alreadyGranted,
             code: isRevoked ? .transactionAlreadyRevoked : nil, mayFinish: true,
             transactionID: submission.transaction.transactionID, productID: grant.productID, amounts: amounts,
             revokedShare: revokedShare(of: grant), balances: balances(of: caller))
+        if !isRevoked {
+            answer.rewardID =
+                catalog(of: grant.app).product(grant.productID, version: grant.productVersion)?.rewardID
+        }
+        return answer
     }
 
     private func refusal(_ code: AnswerCode, _ event: SecurityEvent?) -> PurchaseAnswered {

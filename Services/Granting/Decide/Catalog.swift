@@ -38,6 +38,11 @@ struct Catalog: Sendable {
         return versions[(versions.lastIndex { $0.effectiveFrom <= date } ?? 0)...]
     }
 
+    /// What a product granted by one version; nil if that version did not bring it.
+    func product(_ id: ProductID, version: Int64) -> CatalogProduct? {
+        history[id]?.first { $0.version == version }?.product
+    }
+
     /// With the type that the catalogue knows, where a receipt does not tell it.
     func typed(_ transaction: VerifiedTransaction) -> VerifiedTransaction {
         guard transaction.productType.isEmpty, let product = history[transaction.productID]?.last?.product else {

@@ -103,6 +103,7 @@ enum CatalogProblems {
             if product.entitlement == nil { problems.append("entitlementDays without an entitlement") }
             if days <= 0 { problems.append("entitlementDays must be at least 1, not \(days)") }
         }
+        if let reward = product.rewardID, reward <= 0 { problems.append("rewardID must be at least 1, not \(reward)") }
         if let starter = product.starter {
             if !isName(starter.offer) { problems.append("the starter offer's name is empty or too long") }
             if product.productType != "Consumable" { problems.append("a starter offer is for consumables") }

@@ -21,6 +21,8 @@ extension PurchaseAnswered {
         answer.amounts = sums(counted.flatMap(\.amounts))
         answer.revokedShare = counted.map(\.revokedShare).max() ?? 0
         answer.transactionID = counted.first?.transactionID
+        // All are of one product; of several catalogue versions the one that decided last is told.
+        answer.rewardID = counted.last?.rewardID
         answer.transactionIDs = delivered.compactMap(\.transactionID)
         return answer
     }

@@ -58,7 +58,7 @@ enum CatalogTables {
         Statement(
             """
             SELECT p.product_id, p.version, p.effective_from, p.code, p.product_type, p.is_enabled, p.sort, p.entitlement,
-                p.entitlement_days, p.starter, p.remark, a.assets, a.amounts
+                p.entitlement_days, p.starter, p.remark, p.reward_id, a.assets, a.amounts
             FROM granting.product_versions p
             CROSS JOIN LATERAL (SELECT array_agg(a.asset::text ORDER BY a.asset) AS assets,
                     array_agg(a.amount ORDER BY a.asset) AS amounts
@@ -96,6 +96,7 @@ enum CatalogTables {
             productType: try row.text("product_type"), amounts: parts, entitlement: try row.optionalText("entitlement"),
             entitlementDays: try row.optionalInt8("entitlement_days"), isEnabled: try row.bool("is_enabled"),
             sort: try row.int8("sort"), remark: try row.optionalText("remark"))
+        product.rewardID = try row.optionalInt8("reward_id")
         if try !row.isNull("starter") {
             let text = try row.json("starter")
             do { product.starter = try JSONDecoder().decode(StarterOffer.self, from: Data(text.utf8)) } catch {
@@ -154,12 +155,12 @@ enum CatalogTables {
         return Statement(
             """
             INSERT INTO granting.product_versions (app, product_id, version, effective_from, code, product_type,
-                is_enabled, sort, entitlement, entitlement_days, remark, starter)
+                is_enabled, sort, entitlement, entitlement_days, remark, starter, reward_id)
             SELECT v.app, n.product_id, v.version, v.imported_at, n.code, n.product_type, n.is_enabled, n.sort,
-                n.entitlement, n.entitlement_days, n.remark, n.starter::json
+                n.entitlement, n.entitlement_days, n.remark, n.starter::json, n.reward_id
             FROM granting.catalog_versions v, unnest($3::text[], $4::text[], $5::text[], $6::boolean[], $7::bigint[],
-                $8::text[], $9::bigint[], $10::text[], $11::text[]) AS n (product_id, code, product_type,
-                is_enabled, sort, entitlement, entitlement_days, remark, starter)
+                $8::text[], $9::bigint[], $10::text[], $11::text[], $12::bigint[]) AS n (product_id, code, product_type,
+                is_enabled, sort, entitlement, entitlement_days, remark, starter, reward_id)
             WHERE v.app = $1 AND v.version = $2
             """,
             [
@@ -168,7 +169,7 @@ enum CatalogTables {
                 .textArray(products.map(\.productType)), .boolArray(products.map(\.isEnabled)),
                 .int8Array(products.map(\.sort)), .textArray(products.map(\.entitlement)),
                 .int8Array(products.map(\.entitlementDays)), .textArray(products.map(\.remark)),
-                .textArray(products.map { $0.starter.flatMap(text(of:)) }),
+                .textArray(products.map { $0.starter.flatMap(text(of:)) }), .int8Array(products.map(\.rewardID)),
             ])
     }
 
