@@ -3,10 +3,11 @@
 enum DatabaseRights {
     /// `sealed`: nobody changes or deletes what is there, not even the owner; a trigger refuses it (all but `except`).
     /// The auditor reads every table; a service sees no table of another. Everything else belongs to the owner alone,
-    /// who must first take the trigger away in a migration to change what is sealed.
+    /// who must first take the trigger away in a migration to change what is sealed. `–`: a view that people read.
     static let tables = """
         # table                         the service of the schema may                        the owner
         granting.accounts               read insert update(balance,revision,spent)
+        granting.apple_iap_transactions  –
         granting.assets                 read insert update(json_name,insufficient_code)
         granting.catalog_versions       read insert                                          sealed
         granting.consents               read insert                                          sealed
@@ -19,6 +20,7 @@ enum DatabaseRights {
         granting.ledger                 read insert                                          sealed
         granting.lots                   read insert update(remaining,is_frozen)
         granting.orders                 read insert update(delivered_environment,delivered_transaction)
+        granting.points_ledger          –
         granting.product_amounts        read insert                                          sealed
         granting.product_versions       read insert                                          sealed
         granting.refund_statements      read insert update(notification_type,notification_uuid)
