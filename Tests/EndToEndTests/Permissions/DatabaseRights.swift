@@ -3,11 +3,11 @@
 enum DatabaseRights {
     /// `sealed`: nobody changes or deletes what is there, not even the owner; a trigger refuses it (all but `except`).
     /// The auditor reads every table; a service sees no table of another. Everything else belongs to the owner alone,
-    /// who must first take the trigger away in a migration to change what is sealed. `–`: a view that people read.
+    /// who must first take the trigger away in a migration to change what is sealed. `view`: for people to read.
     static let tables = """
         # table                         the service of the schema may                        the owner
         granting.accounts               read insert update(balance,revision,spent)
-        granting.apple_iap_transactions  –
+        granting.apple_iap_transactions  view
         granting.assets                 read insert update(json_name,insufficient_code)
         granting.catalog_versions       read insert                                          sealed
         granting.consents               read insert                                          sealed
@@ -20,7 +20,7 @@ enum DatabaseRights {
         granting.ledger                 read insert                                          sealed
         granting.lots                   read insert update(remaining,is_frozen)
         granting.orders                 read insert update(delivered_environment,delivered_transaction)
-        granting.points_ledger          –
+        granting.points_ledger          view
         granting.product_amounts        read insert                                          sealed
         granting.product_versions       read insert                                          sealed
         granting.refund_statements      read insert update(notification_type,notification_uuid)
@@ -66,6 +66,8 @@ enum DatabaseRights {
         let words: [String]
         var schema: String { String(name.prefix { $0 != "." }) }
         var isSealed: Bool { words.contains("sealed") }
+        /// Joined from tables: nothing can be written through it.
+        var isView: Bool { words.contains("view") }
     }
 
     /// What can be done with a table.
@@ -79,6 +81,7 @@ enum DatabaseRights {
 
     /// Whether `role` may do it.
     static func may(_ role: String, _ action: Action, _ table: Table) -> Bool {
+        if table.isView { return action == .read && ["purser_migrator", "purser_auditor"].contains(role) }
         switch role {
         case "purser_migrator":
             guard table.isSealed else { return true }

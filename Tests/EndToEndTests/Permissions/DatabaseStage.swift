@@ -69,7 +69,8 @@ struct DatabaseStage: Sendable {
         } catch {
             guard let state = error.sqlState, connection.isUsable else { throw error }
             // 42501: insufficient privilege, by a missing right or by the trigger of a sealed table.
-            return state != "42501"
+            // 55000, 42809: a view nothing can be written through, which is said before rights are looked at.
+            return !["42501", "55000", "42809"].contains(state)
         }
     }
 }
