@@ -104,7 +104,8 @@ let package = Package(
             [
                 "Service", "Apps", "HTTPServer", "JOSE", "JSON", "Crypto", "Messages", "Pipeline", "AMQP", "Runtime",
                 "Observability",
-            ]),
+            ],
+            resources: [.embedInCode("Descriptions")]),
         service(
             "Verification",
             [

@@ -48,7 +48,7 @@ extension AppDirectory.Place {
         pathPrefix = app.pathPrefix
         self.app = ServedApp(
             id: app.id, surface: app.surface, assets: assets, login: JWTVerifier(app.loginTokens, keys.login),
-            service: app.serviceTokens.map { JWTVerifier($0, keys.service) },
+            service: app.serviceTokens.map { JWTVerifier($0, keys.service) }, pathPrefix: app.pathPrefix,
             identities: IdentityHasher(keys.identity.map { .init(id: $0.id, secret: $0.material) }))
     }
 }

@@ -4,7 +4,8 @@ import Observability
 /// Logs and counts attempts on somebody else's purchase, and callers that were kept out. Never with payloads, tokens or
 /// user ids: the correlation id leads to the rest.
 struct SecurityLog: Sendable {
-    private let logger: Logger
+    /// Where its lines go.
+    let logger: Logger
     private let events: [SecurityEvent: Counter]
     private let refusals: [Authenticator.Refusal: Counter]
 

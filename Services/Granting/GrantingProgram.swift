@@ -28,11 +28,16 @@ enum GrantingProgram: ServiceProgram {
     }
 
     static func start(_ settings: Settings, _ context: ServiceContext) throws -> [any ServicePart] {
-        start(Topology.grantingQueries, settings.queryLanes, context) { AnswerQueries() }
+        watching(context)
+            + start(Topology.grantingQueries, settings.queryLanes, context) { AnswerQueries() }
             + start(Topology.grantingCommands, 1, context) { RunCommands() }
             + start(Topology.grantingWallet, settings.walletLanes, context) { DecideWallet() }
             + start(Topology.grantingNotifications, settings.notificationLanes, context) { ApplyNotifications() }
             + start(Topology.grantingPurchases, settings.purchaseLanes, context) { GrantPurchases() }
+    }
+
+    private static func watching(_ context: ServiceContext) -> [any ServicePart] {
+        context.common.database.map { [HeldWatchPart.start(context, $0)] } ?? []
     }
 
     private static func start(
@@ -43,6 +48,7 @@ enum GrantingProgram: ServiceProgram {
         var lane = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
         // Apple has its answer: the gateway gave it. Whoever sends a purchase or spends waits for theirs.
         lane.yieldsToOthers = queue.name == Topology.grantingNotifications.name
+        lane.noting = RefundLines.write
         let configuration = lane
         return (0..<lanes).map { _ in
             let lane = Lane.start(

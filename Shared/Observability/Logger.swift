@@ -17,6 +17,7 @@ public struct Logger: Sendable {
 
     /// Lines below this level are dropped before they are built.
     public let level: LogLevel
+    private let format: LogFormat
     private let service: String
     private let fields: [String: LogValue]
     private let write: Write
@@ -26,17 +27,22 @@ public struct Logger: Sendable {
     /// - Parameters:
     ///   - service: name of the executable, on every line.
     ///   - level: the least level that is written.
+    ///   - format: how lines are written.
     ///   - write: where lines go; standard error by default.
-    public init(service: String, level: LogLevel = .info, write: @escaping Write = Logger.standardError) {
-        self.init(service: service, level: level, write: write, now: { Timestamp.now() })
+    public init(
+        service: String, level: LogLevel = .info, format: LogFormat = .json,
+        write: @escaping Write = Logger.standardError
+    ) {
+        self.init(service: service, level: level, format: format, write: write, now: { Timestamp.now() })
     }
 
     init(
-        service: String, level: LogLevel, fields: [String: LogValue] = [:], write: @escaping Write,
-        now: @escaping @Sendable () -> Int64
+        service: String, level: LogLevel, format: LogFormat = .json, fields: [String: LogValue] = [:],
+        write: @escaping Write, now: @escaping @Sendable () -> Int64
     ) {
         self.service = service
         self.level = level
+        self.format = format
         self.fields = fields
         self.write = write
         self.now = now
@@ -48,7 +54,7 @@ public struct Logger: Sendable {
     /// A copy whose lines carry `more` as well; on equal keys the newer value wins.
     public func with(_ more: [String: LogValue]) -> Logger {
         let merged = fields.merging(more) { _, new in new }
-        return Logger(service: service, level: level, fields: merged, write: write, now: now)
+        return Logger(service: service, level: level, format: format, fields: merged, write: write, now: now)
     }
 
     /// For developers. The fields are not evaluated when the level is off.
@@ -71,22 +77,64 @@ public struct Logger: Sendable {
         log(.error, message, fields)
     }
 
-    /// Keys every line has. A field of one of these names is written as `field.<name>`.
-    private static let reservedKeys: Set<String> = ["time", "level", "service", "message"]
+    /// An event of a purchase, by its agreed name.
+    public func purchase(_ event: PurchaseEvent, _ fields: @autoclosure () -> [String: LogValue] = [:]) {
+        guard level <= .info else { return }
+        let all = self.fields.merging(fields()) { _, new in new }
+        switch format {
+        case .json: write(json(.info, event.rawValue, all))
+        case .text: write(text(event, all))
+        }
+    }
 
     private func log(_ level: LogLevel, _ message: StaticString, _ more: () -> [String: LogValue]) {
         guard level >= self.level else { return }
+        let all = fields.merging(more()) { _, new in new }
+        switch format {
+        case .json: write(json(level, message.description, all))
+        case .text: write(text(level, message.description, all))
+        }
+    }
+
+    /// Keys every line has. A field of one of these names is written as `field.<name>`.
+    private static let reservedKeys: Set<String> = ["time", "level", "service", "message"]
+
+    private func json(_ level: LogLevel, _ message: String, _ fields: [String: LogValue]) -> [UInt8] {
         var line = JSONLine()
         line.append("time", .string(Timestamp.format(millisecondsSince1970: now())), limit: .max)
         line.append("level", .string(level.rawValue), limit: .max)
         line.append("service", .string(service), limit: Self.maximumTextBytes)
-        line.append("message", .string(message.description), limit: Self.maximumTextBytes)
-        let all = fields.merging(more()) { _, new in new }
-        for (key, value) in all.sorted(by: { $0.key < $1.key }) {
+        line.append("message", .string(message), limit: Self.maximumTextBytes)
+        for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
             let name = Self.reservedKeys.contains(key) ? "field.\(key)" : key
             line.append(name, value, limit: Self.maximumTextBytes)
         }
-        write(line.finish())
+        return line.finish()
+    }
+
+    private func text(_ level: LogLevel, _ message: String, _ fields: [String: LogValue]) -> [UInt8] {
+        var line = TextLine()
+        let time = Timestamp.format(millisecondsSince1970: now())
+        line.append(words: "\(time) \(level.rawValue) \(service): \(message)")
+        for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
+            line.append(key, value, limit: Self.maximumTextBytes)
+        }
+        return line.finish()
+    }
+
+    private func text(_ event: PurchaseEvent, _ fields: [String: LogValue]) -> [UInt8] {
+        var line = TextLine()
+        line.append(words: "[IAP] \(event.rawValue)")
+        var rest = fields
+        for key in PurchaseEvent.order {
+            guard let value = rest.removeValue(forKey: key) else { continue }
+            line.append(TextLine.camelCase(key), value, limit: Self.maximumTextBytes)
+        }
+        line.append("timestamp", .string(Timestamp.format(millisecondsSince1970: now())), limit: .max)
+        for (key, value) in rest.sorted(by: { $0.key < $1.key }) {
+            line.append(TextLine.camelCase(key), value, limit: Self.maximumTextBytes)
+        }
+        return line.finish()
     }
 }
 

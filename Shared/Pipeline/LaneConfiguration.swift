@@ -21,6 +21,9 @@ public struct LaneConfiguration: Sendable {
     /// Whether nobody waits for what it does: when processors are scarce it lets the gateway and the other lanes go first
     /// (a tenth of their share), so that a burst of such messages delays nobody who is waiting for an answer.
     public var yieldsToOthers = false
+    /// Told of each fact that a commit left to be published, on the lane's thread: for lines in the log. A message that
+    /// comes again tells its facts again.
+    public var noting: (@Sendable (Fact, Logger) -> Void)?
     /// How long a committed batch may stay unannounced before any lane publishes its facts (seconds).
     public var sweepAfterSeconds: Int64 = 15
     /// How often a lane looks for such batches.

@@ -176,7 +176,12 @@ extension LaneSession: LaneSteps {
     }
 
     mutating func commit(_ taken: Taken) throws -> LaneBatch {
-        taken.batch.isEmpty ? LaneBatch() : try commit(taken.batch)
+        guard !taken.batch.isEmpty else { return LaneBatch() }
+        let committed = try commit(taken.batch)
+        if let noting = configuration.noting {
+            for fact in committed.entries.flatMap(\.facts) { noting(fact, logger) }
+        }
+        return committed
     }
 
     /// A batch that is sent off.

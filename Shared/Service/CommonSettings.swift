@@ -15,6 +15,8 @@ public struct CommonSettings: Sendable {
     public let metricsPort: Int
     /// The least level that is logged.
     public let logLevel: LogLevel
+    /// How lines are written.
+    public let logFormat: LogFormat
 
     /// Reads them.
     public init(_ reader: inout SettingsReader, hasDatabase: Bool) {
@@ -38,5 +40,7 @@ public struct CommonSettings: Sendable {
         metricsPort = reader.integer(
             "METRICS_PORT", default: 0, in: 0...65_535, meaning: "their port; 0 takes any free one and logs it")
         logLevel = reader.choice("LOG_LEVEL", default: LogLevel.info, meaning: "debug, info, warning or error")
+        logFormat = reader.choice(
+            "LOG_FORMAT", default: LogFormat.json, meaning: "json, or text for people")
     }
 }

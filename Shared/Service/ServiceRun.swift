@@ -12,7 +12,7 @@ struct ServiceRun<Program: ServiceProgram> {
     init(_ program: Program.Type, _ common: CommonSettings, _ settings: Program.Settings) {
         self.common = common
         self.settings = settings
-        logger = Logger(service: "purser-\(Program.name)", level: common.logLevel)
+        logger = Logger(service: "purser-\(Program.name)", level: common.logLevel, format: common.logFormat)
     }
 
     /// Serves until SIGTERM or SIGINT. A second signal ends the process at once.

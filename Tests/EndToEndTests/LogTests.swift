@@ -36,6 +36,33 @@ import Testing
         }
     }
 
+    @Test func `a purchase, its repetition and its refund leave the events of document C (C-110…C-114)`() async throws {
+        let deployment = try await Deployment.shared("purchases")
+        try await onThread {
+            let user = "log-berta"
+            guard case .delivered(let delivery) = try deployment.device(user).buy("pyy_danbing_60") else {
+                Issue.record("not delivered")
+                return
+            }
+            let store = try deployment.store()
+            var backend = try deployment.backend(user)
+            let part = try store.refund(delivery.transactionID, environment: "Production", percentage: 50)
+            _ = try backend.verify(part.signedTransactionInfo, orderNumber: nil)
+            let transaction = "\"transaction.id\":\"\(delivery.transactionID)\""
+            for (service, event, who) in [
+                (Deployment.Service.gateway, "VerifyRequest", "\"user.id\":\"\(user)\""),
+                (.gateway, "VerifyResult", transaction), (.gateway, "DuplicateRequest", transaction),
+                (.granting, "Refund", transaction),
+            ] {
+                try eventually("\(service.rawValue) logs \(event)") {
+                    TextFiles.read(deployment.log(service)).split(separator: "\n").contains {
+                        $0.contains("\"message\":\"\(event)\"") && $0.contains(who)
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `no signed payload, token, key or password is in any log, also of refused requests`() async throws {
         let deployment = try await Deployment.shared("purchases")
         try await onThread {

@@ -62,7 +62,7 @@ import Testing
         #expect(line["security.event"]?.stringValue == event.rawValue)
         #expect(line["app"] == "clouds")
         #expect(line["correlation.id"]?.stringValue == response.header("X-Request-Id"))
-        #expect(!door.log.lines.joined().contains("user-1"))
+        #expect(!"\(line)".contains("user-1"))
         #expect(
             door.metrics.render().contains("purser_gateway_security_events_total{event=\"\(event.rawValue)\"} 1\n"))
     }
@@ -79,7 +79,8 @@ import Testing
                 #"{"orderNo":"\#(canary)","signedTransactionInfo":"\#(canary).a.b","appleProductId":"\#(canary)","#
                 + #""\#(canary)":1}"#
             for route in AuthenticationTests.routes {
-                for token in [canary, try TestTokens.make(subject: canary), try TestTokens.make("clouds", .service)] {
+                let address = canary + "@mail.example"
+                for token in [canary, try TestTokens.make(subject: address), try TestTokens.make("clouds", .service)] {
                     _ = try await door.send(
                         route.method, route.path, body: body, token: token, query: [("cursor", canary)])
                 }

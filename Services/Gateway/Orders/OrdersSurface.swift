@@ -8,7 +8,7 @@ import Messages
 /// `consume`, which only servers may call.
 struct OrdersSurface: Surface {
     private let asker: any Asker
-    private let security: SecurityLog
+    private let desk: PurchaseDesk
     private let now: @Sendable () -> Int64
 
     /// Longest body of calls without a JWS, in bytes: their members have at most some 500.
@@ -22,9 +22,11 @@ struct OrdersSurface: Surface {
     /// The surface. `now` is in milliseconds since 1970.
     init(asker: any Asker, security: SecurityLog, now: @escaping @Sendable () -> Int64) {
         self.asker = asker
-        self.security = security
+        desk = PurchaseDesk(asker: asker, security: security)
         self.now = now
     }
+
+    static var description: [UInt8] { PackageResources.orders_json }
 
     static func bodyLimit(path: String) -> Int? {
         path.hasSuffix(verifyRoute) || path.hasSuffix(verifyWithoutOrderRoute) ? VerifyBody.longestBody : smallBody
@@ -70,8 +72,7 @@ struct OrdersSurface: Surface {
         let question = PurchaseSubmitted(
             app: call.app.id, userID: call.userID, orderNumber: body.orderNumber,
             signedTransaction: body.signedTransaction, identities: call.identities)
-        let answer = try await asker.ask(question, for: call, about: .purchase, expecting: PurchaseAnswered.self)
-        if let event = answer.securityEvent { security.record(event, call) }
+        let answer = try await desk.submit(question, for: call)
         return try PurchaseJSON.body(answer, app: call.app)
     }
 

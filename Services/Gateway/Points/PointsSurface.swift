@@ -8,7 +8,7 @@ import Pipeline
 /// `docs/protocols/payments/apple-iap-protocol.md` describes each. Every user id comes from the token, never from a body.
 struct PointsSurface: Surface {
     private let asker: any Asker
-    private let security: SecurityLog
+    private let desk: PurchaseDesk
 
     /// The calls of this surface.
     static let packagesRoute = "/api/v1/points/packages"
@@ -20,8 +20,10 @@ struct PointsSurface: Surface {
     /// The surface.
     init(asker: any Asker, security: SecurityLog) {
         self.asker = asker
-        self.security = security
+        desk = PurchaseDesk(asker: asker, security: security)
     }
+
+    static var description: [UInt8] { PackageResources.points_json }
 
     static func bodyLimit(path: String) -> Int? {
         path.hasSuffix(verifyRoute) ? PaymentBody.longestBody : nil
@@ -61,8 +63,7 @@ struct PointsSurface: Surface {
         let question = PurchaseSubmitted(
             app: call.app.id, userID: call.userID, orderNumber: nil, signedTransaction: body.signedTransaction,
             expectation: body.expectation, identities: call.identities)
-        let answer = try await asker.ask(question, for: call, about: .purchase, expecting: PurchaseAnswered.self)
-        if let event = answer.securityEvent { security.record(event, call) }
+        let answer = try await desk.submit(question, for: call)
         return try PaymentJSON.verified(answer, productCode: body.productCode, of: call.app)
     }
 

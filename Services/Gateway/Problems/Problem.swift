@@ -39,8 +39,11 @@ struct Problem: Error, Sendable, Equatable {
         return problem
     }
 
-    /// The HTTP answer. `requestID` is a UUID text and becomes `instance` and `requestId`.
-    func response(requestID: String) -> HTTPResponse {
+    /// Seconds until asking again makes sense, if it ever does.
+    private var secondsUntilRetry: Int? { retryAfterSeconds ?? ProblemCatalog.entry(for: code).retryAfterSeconds }
+
+    /// The body. `requestID` is a UUID text and becomes `instance` and `requestId`.
+    func body(requestID: String) -> JSONObject {
         let entry = ProblemCatalog.entry(for: code)
         var body: JSONObject = [
             "type": .string(code.typeReference), "title": .string(entry.title),
@@ -49,14 +52,19 @@ struct Problem: Error, Sendable, Equatable {
             "requestId": .string(requestID),
         ]
         if let mayFinish { body.set("mayFinish", .bool(mayFinish)) }
-        var fields = [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
-        if let seconds = retryAfterSeconds ?? entry.retryAfterSeconds {
-            body.set("retryAfterSeconds", .integer(Int64(seconds)))
-            fields.append(("Retry-After", String(seconds)))
-        }
+        if let seconds = secondsUntilRetry { body.set("retryAfterSeconds", .integer(Int64(seconds))) }
         for (name, value) in members.members { body.set(name, value) }
+        return body
+    }
+
+    /// The HTTP answer with that body.
+    func response(requestID: String) -> HTTPResponse {
+        var fields = [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
+        if let seconds = secondsUntilRetry { fields.append(("Retry-After", String(seconds))) }
         fields += headers.map { ($0.name, $0.value) }
         fields.append(("X-Request-Id", requestID))
-        return HTTPResponse(status: entry.status, headers: fields, body: JSONWriter.write(body))
+        return HTTPResponse(
+            status: ProblemCatalog.entry(for: code).status, headers: fields,
+            body: JSONWriter.write(body(requestID: requestID)))
     }
 }

@@ -23,6 +23,8 @@ struct ServedApp: Sendable {
     /// Checks service tokens; nil when no server of the app may call.
     let service: JWTVerifier?
 
+    /// What its paths start with, such as `/clouds`; empty = nothing in front.
+    var pathPrefix = ""
     /// Hashes callers for starter offers.
     var identities = IdentityHasher([])
 

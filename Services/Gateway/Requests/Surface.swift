@@ -1,5 +1,6 @@
 import Apps
 import HTTPServer
+import JSON
 
 /// The HTTP calls that the clients of one kind of app make. An app's file chooses it.
 protocol Surface: Sendable {
@@ -9,6 +10,8 @@ protocol Surface: Sendable {
     func translated(_ problem: Problem) -> Problem
     /// The longest body the server reads for `path`, whose app and prefix are not known yet; nil: none of its calls.
     static func bodyLimit(path: String) -> Int?
+    /// The hand-written part of its OpenAPI description (JSON), see ``OpenAPIDocument``.
+    static var description: [UInt8] { get }
 }
 
 extension Surface {
@@ -20,6 +23,7 @@ struct Surfaces: Sendable {
     private struct Served: Sendable {
         let surface: any Surface
         let router: Router<Endpoint>
+        let document: OpenAPIDocument
     }
 
     private let served: [AppConfiguration.Surface: Served]
@@ -35,12 +39,29 @@ struct Surfaces: Sendable {
     ) {
         var routes: Set<String> = []
         served = surfaces.mapValues { surface in
-            let endpoints = surface.endpoints + shared
+            let (endpoints, document) = Self.described(surface.endpoints + shared, by: type(of: surface).description)
             routes.formUnion(endpoints.map(\.endpoint.route))
-            return Served(surface: surface, router: Router(endpoints))
+            return Served(surface: surface, router: Router(endpoints), document: document)
         }
         self.routes = routes.sorted()
     }
+
+    /// `endpoints` and the one that describes all of them, itself too.
+    private static func described(
+        _ endpoints: [(method: String, endpoint: Endpoint)], by description: [UInt8]
+    ) -> (endpoints: [(method: String, endpoint: Endpoint)], document: OpenAPIDocument) {
+        func all(_ answer: @escaping @Sendable (Call) -> JSONObject) -> [(method: String, endpoint: Endpoint)] {
+            let describing = Endpoint(
+                route: "/openapi.json", token: nil, bodyLimit: nil, subject: .other, answer: answer)
+            return endpoints + [("GET", describing)]
+        }
+        let document = OpenAPIDocument(
+            all { _ in [:] }, description: description, common: PackageResources.common_json)
+        return (all { call in document.served(under: call.app.pathPrefix) }, document)
+    }
+
+    /// The description of a kind of app's calls; nil if none is served.
+    func document(of surface: AppConfiguration.Surface) -> OpenAPIDocument? { served[surface]?.document }
 
     /// Finds a call of an app.
     func resolve(_ app: ServedApp, method: String, path: String) -> Router<Endpoint>.Resolution {

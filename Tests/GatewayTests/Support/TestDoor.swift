@@ -5,6 +5,7 @@ import Messages
 import Observability
 import Pipeline
 import Synchronization
+import Testing
 
 @testable import Gateway
 
@@ -16,6 +17,8 @@ struct TestDoor {
     let asker: ScriptedAsker
     let metrics = Metrics()
     let log = CapturedLog()
+    /// What is behind the door: every answer of ``send`` is compared with their descriptions.
+    let surfaces: Surfaces
 
     /// Answers by `script`, or by `other` if it is given.
     init(
@@ -32,7 +35,7 @@ struct TestDoor {
             service: try TestTokens.verifier("clouds", .service))
         let games = ServedApp(
             id: AppID("games"), surface: .orders, assets: [ServedApp.Asset(id: AssetID("GEM"), jsonName: "gems")],
-            login: try TestTokens.verifier("games", .login), service: nil)
+            login: try TestTokens.verifier("games", .login), service: nil, pathPrefix: "/games")
         let points = ServedApp(
             id: AppID("points"), surface: .points, assets: [ServedApp.Asset(id: AssetID("POINTS"), jsonName: "points")],
             login: try TestTokens.verifier("points", .login), service: nil,
@@ -41,7 +44,7 @@ struct TestDoor {
         let security = SecurityLog(logger: logger, metrics: metrics)
         let surface = OrdersSurface(asker: other ?? asker, security: security, now: { TestTokens.now })
         let notifications = NotificationSurface(asker: other ?? asker, metrics: metrics, logger: logger)
-        let surfaces = Surfaces(
+        surfaces = Surfaces(
             [.orders: surface, .points: PointsSurface(asker: other ?? asker, security: security)],
             shared: notifications.endpoints)
         door = FrontDoor(
@@ -61,7 +64,8 @@ struct TestDoor {
         ("identity-1", Array("the first key of the points app's people".utf8)),
     ]
 
-    /// Sends a request with a good login token of `clouds` unless told otherwise; `body` goes as JSON.
+    /// Sends a request with a good login token of `clouds` unless told otherwise; `body` goes as JSON. An answer that the
+    /// OpenAPI description does not have is an issue.
     func send(
         _ method: String, _ path: String, body: String? = nil, token: String?? = .none,
         host: String? = "clouds.example",
@@ -73,10 +77,15 @@ struct TestDoor {
         let bearer = try token ?? TestTokens.make()
         if let bearer { headers.append(("Authorization", "Bearer \(bearer)")) }
         if body != nil, let contentType { headers.append(("Content-Type", contentType)) }
-        return await door.answer(
+        let response = await door.answer(
             HTTPRequest(
                 method: method, path: path, query: query, headers: headers + more, body: Array((body ?? "").utf8),
                 remoteAddress: "192.0.2.7"))
+        let contract = Contract(surfaces, host == "points.example" ? .points : .orders)
+        for difference in contract?.differences(method, path, response) ?? [] {
+            Issue.record("\(method) \(path): \(difference)")
+        }
+        return response
     }
 }
 
