@@ -1,5 +1,5 @@
 # Every target calls one script of infra/scripts; each says in its head what it does and which variables it reads.
-.PHONY: help setup build test lint demo up down status bench simulate fuzz chaos backlog flood clean
+.PHONY: help setup build test lint demo up down status bench contract simulate fuzz chaos backlog flood clean
 .DEFAULT_GOAL := help
 scripts := infra/scripts
 
@@ -32,6 +32,9 @@ status:  ## shows what runs and whether it is ready
 
 bench:  ## measures a release build against the numbers it must reach; DURATION=60 ONLY=verify,grant,e2e,notify
 	@DURATION='$(DURATION)' ONLY='$(ONLY)' CLIENTS='$(CLIENTS)' $(scripts)/bench
+
+contract:  ## checks with schemathesis (PyPI) that the gateway answers as /openapi.json says; EXAMPLES=50 SEED=n
+	@SEED='$(SEED)' EXAMPLES='$(EXAMPLES)' $(scripts)/contract
 
 simulate: setup  ## runs schedules of lanes, broker and database in virtual time: SEEDS=100000 FIRST=1, SEED=n tells one in full
 	@SEEDS='$(SEEDS)' FIRST='$(FIRST)' SEED='$(SEED)' MUTATION='$(MUTATION)' $(scripts)/simulate

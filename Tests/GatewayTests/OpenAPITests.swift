@@ -75,7 +75,7 @@ import Testing
         var described: Set<String> = []
         for kind in AppConfiguration.Surface.allCases {
             let contract = try #require(Contract(try Self.surfaces(), kind))
-            for (_, operation) in contract.operations { described.formUnion(Self.codes(of: operation)) }
+            for (_, operation) in contract.operations { described.formUnion(Self.codes(of: operation, contract)) }
             for file in [type(of: try Self.surface(kind)).description, PackageResources.common_json] {
                 for name in Self.problems(in: .object(try JSONReader.parseObject(file))) {
                     #expect(ProblemCode(rawValue: name) != nil, "\(name)")
@@ -85,9 +85,9 @@ import Testing
         #expect(described == Set(ProblemCode.allCases.map(\.rawValue)))
     }
 
-    private static func codes(of operation: JSONObject) -> [String] {
+    private static func codes(of operation: JSONObject, _ contract: Contract) -> [String] {
         (operation["responses"]?.objectValue?.members ?? []).flatMap { _, response in
-            let content = response.objectValue?["content"]?.objectValue?["application/problem+json"]?.objectValue
+            let content = contract.resolved(response)?["content"]?.objectValue?["application/problem+json"]?.objectValue
             return content?["examples"]?.objectValue?.keys ?? []
         }
     }

@@ -21,7 +21,8 @@ struct OpenAPIDocument: Sendable {
         var info = own["info"]?.objectValue ?? ["title": "Purser"]
         info.set("version", .string(Self.version))
         var components = Self.merged(own.part("components"), shared.part("components"))
-        components.set("responses", .object(Self.responses(components.part("responses"))))
+        let responses = Self.merged(Self.responses(components.part("responses")), OpenAPIProblems.shared)
+        components.set("responses", .object(responses))
         components.set("examples", .object(OpenAPIProblems.examples))
         document = [
             "openapi": "3.1.0", "info": .object(info),

@@ -24,12 +24,30 @@ enum OpenAPIProblems {
 
     /// The responses of a call by status; `own` are the codes that are particular to it.
     static func responses(own: [ProblemCode], hasToken: Bool) -> JSONObject {
-        let codes = ofEveryCall + (hasToken ? ofTokens : []) + own
-        let byStatus = Dictionary(grouping: codes) { ProblemCatalog.entry(for: $0).status }
+        let general = byStatus(ofEveryCall + (hasToken ? ofTokens : []))
+        let particular = byStatus(own)
+        let statuses = Set(general.keys).union(particular.keys)
         return JSONObject(
-            byStatus.sorted { $0.key < $1.key }.map { status, codes in
-                (String(status), .object(response(status, codes)))
+            statuses.sorted().map { status in
+                guard let codes = particular[status] else {
+                    return (String(status), ["$ref": .string("#/components/responses/\(name(status))")])
+                }
+                return (String(status), .object(response(status, (general[status] ?? []) + codes)))
             })
+    }
+
+    /// The responses of problems that are no call's own, for `components/responses`.
+    static var shared: JSONObject {
+        JSONObject(
+            byStatus(ofEveryCall + ofTokens).sorted { $0.key < $1.key }.map { status, codes in
+                (name(status), .object(response(status, codes)))
+            })
+    }
+
+    private static func name(_ status: Int) -> String { "Problem\(status)" }
+
+    private static func byStatus(_ codes: [ProblemCode]) -> [Int: [ProblemCode]] {
+        Dictionary(grouping: codes) { ProblemCatalog.entry(for: $0).status }
     }
 
     /// Every code as it is answered, for `components/examples`.

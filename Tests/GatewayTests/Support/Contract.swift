@@ -83,7 +83,8 @@ struct Contract {
         return (fitting.first { $0.name.hasSuffix(" " + path) } ?? fitting.first)?.operation
     }
 
-    private func resolved(_ value: JSONValue?) -> JSONObject? {
+    /// The object, or what its reference leads to.
+    func resolved(_ value: JSONValue?) -> JSONObject? {
         guard let object = value?.objectValue else { return nil }
         return SchemaCheck(document: document).resolved(object)
     }
