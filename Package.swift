@@ -66,6 +66,7 @@ let package = Package(
         shared("JSON"),
         shared("YAML", ["CYAML"]),
         shared("SalesReports", ["CZlib"]),
+        shared("CSV"),
         shared("AMQP", ["CRabbitMQ", "Runtime", "Observability"]),
         shared("Postgres", ["CPostgres", "Observability"]),
         shared("HTTPServer", ["CMicroHTTPD", "Runtime"]),
@@ -78,7 +79,7 @@ let package = Package(
         shared("GameProtocol", ["CGameProtocol"]),
         shared("JOSE", ["Crypto", "JSON"]),
         shared("Messages", settings: fast),
-        shared("Apps", ["YAML", "JOSE", "Crypto", "Observability", "Messages"]),
+        shared("Apps", ["YAML", "CSV", "JOSE", "Crypto", "Observability", "Messages"]),
         shared("Pipeline", ["AMQP", "Postgres", "Messages", "Crypto", "Runtime", "Observability"], settings: fast),
         shared(
             "Service", ["Pipeline", "AMQP", "Postgres", "HTTPServer", "Messages", "Runtime", "Observability", "Crypto"]),
@@ -152,7 +153,7 @@ let package = Package(
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "AppStoreSimulation", "AppStore", "LegacyReceipts", "JOSE", "Crypto", "JSON", "YAML", "Apps",
+                "AppStoreSimulation", "AppStore", "LegacyReceipts", "JOSE", "Crypto", "JSON", "YAML", "CSV", "Apps",
                 "Messages",
                 "Pipeline", "AMQP",
                 "HTTPServer", "WebSocket", "GameProtocol", "Runtime", "TestSupport",
@@ -179,6 +180,7 @@ let package = Package(
         tests("JSON", ["JSON"]),
         tests("SalesReports", ["SalesReports"]),
         tests("YAML", ["YAML"]),
+        tests("CSV", ["CSV"]),
         tests("AMQP", ["AMQP", "TestSupport", "Runtime", "Observability"]),
         tests("Postgres", ["Postgres", "TestSupport", "Runtime", "Observability"]),
         tests("HTTPServer", ["HTTPServer", "HTTPClient", "Runtime", "TestSupport"]),

@@ -2,50 +2,50 @@ import Apps
 import FoundationEssentials
 import Messages
 
-/// `purser catalog import [--yes] [--actor NAME] FILE`: shows what the file changes of the catalogue in force and, with
-/// `--yes`, sends it. All or nothing: a file with a mistake changes nothing, and every mistake is named.
+/// `purser catalog import [--check | --dry-run | --yes] [--actor NAME] [--csv FILE --rewards FILE] [--app ID | FILE]`:
+/// shows what an app's file changes of the catalogue in force and, with `--yes`, sends it. All or nothing: a file with a
+/// mistake changes nothing, and every mistake is named with its line.
 ///
 /// The import is a message like any other: refused if somebody else imported meanwhile, the same answer if it is
 /// delivered twice, in force from Granting's commit.
 struct CatalogCommand {
-    static let usage = "usage: purser catalog import [--dry-run | --yes] [--actor NAME] FILE"
+    static let usage = """
+        usage: purser catalog import [--check | --dry-run | --yes] [--actor NAME] [--csv FILE --rewards FILE]
+                                     [--app ID | FILE]
+          FILE             the app's file, apps/<id>.yaml; --app ID means apps/ID.yaml
+          --csv FILE       products from this file instead of those the app's file has or names,
+          --rewards FILE   and what they give from this one
+          --check          only looks for mistakes; nothing is asked and nothing sent
+          --yes            sends what would change
+        """
 
     let output: (String) -> Void
     let environment: [String: String]
 
-    private struct Options {
-        var isConfirmed = false
-        var actor: String
-        var file: String
-    }
-
     /// Exit code: 0 done or nothing to do, 1 refused or unreachable, 2 wrong usage, settings or file.
     nonisolated(nonsending) func run(arguments: [String]) async -> Int32 {
-        guard let options = parse(arguments) else {
+        guard let options = CatalogOptions(arguments, actor: environment["USER"] ?? "unknown") else {
             output(Self.usage)
             return 2
         }
-        let url = URL(filePath: options.file)
-        switch AppsDirectory.load(url.deletingLastPathComponent().path) {
-        case .failure(let error):
-            for problem in error.problems { output("\(problem)") }
-            output("nothing was sent: \(error.problems.count) problem(s) in the apps' files")
+        switch options.load() {
+        case .failure(let problems):
+            for problem in problems.lines { output(problem) }
+            output("nothing was sent: \(problems.lines.count) problem(s) in the apps' files")
             return 2
-        case .success(let apps):
-            let name = url.deletingPathExtension().lastPathComponent
-            guard let app = apps.first(where: { $0.id.rawValue == name }) else {
-                output("\(options.file) is no app's file; write the path of an apps/<id>.yaml")
-                return 2
+        case .success(let app):
+            guard !options.isCheck else {
+                let definition = app.catalog.definition
+                output(
+                    "\(app.id) is fine: \(definition.products.count) product(s), \(definition.assets.count) asset(s); "
+                        + "nothing was sent")
+                return 0
             }
-            return await run(app, options)
+            return await Desk.with(environment, output) { desk in await exchange(app, options, desk) }
         }
     }
 
-    nonisolated(nonsending) private func run(_ app: AppConfiguration, _ options: Options) async -> Int32 {
-        await Desk.with(environment, output) { desk in await exchange(app, options, desk) }
-    }
-
-    nonisolated(nonsending) private func exchange(_ app: AppConfiguration, _ options: Options, _ desk: Desk)
+    nonisolated(nonsending) private func exchange(_ app: AppConfiguration, _ options: CatalogOptions, _ desk: Desk)
         async -> Int32
     {
         do {
@@ -78,25 +78,5 @@ struct CatalogCommand {
         }
         output("imported: version \(answer.catalogVersion) is in force")
         return 0
-    }
-
-    private func parse(_ arguments: [String]) -> Options? {
-        guard arguments.first == "import" else { return nil }
-        var options = Options(actor: environment["USER"] ?? "unknown", file: "")
-        var isDryRun = false
-        var rest = arguments.dropFirst()
-        while let word = rest.popFirst() {
-            switch word {
-            case "--yes": options.isConfirmed = true
-            case "--dry-run": isDryRun = true
-            case "--actor":
-                guard let actor = rest.popFirst(), !actor.isEmpty else { return nil }
-                options.actor = actor
-            default:
-                guard !word.hasPrefix("-"), options.file.isEmpty else { return nil }
-                options.file = word
-            }
-        }
-        return options.file.isEmpty || (isDryRun && options.isConfirmed) ? nil : options
     }
 }

@@ -11,8 +11,8 @@ struct AppFiles: Sendable {
     private(set) var directory = AppDirectory([])
     /// What is wrong, a line each with file and line.
     private(set) var problems: [String] = []
-    /// The key files they name, as far as they could be read.
-    private(set) var keyFiles: [String] = []
+    /// The files they name (keys, products), as far as they could be read.
+    private(set) var named: [String] = []
     /// What a change is recognised by.
     private(set) var stamp: [String] = []
 
@@ -21,9 +21,9 @@ struct AppFiles: Sendable {
         var files = AppFiles()
         do throws(AppsError) {
             let apps = try AppsDirectory.load(folder).get()
-            files.keyFiles = apps.flatMap(\.keyFiles)
+            files.named = apps.flatMap(\.files)
             // Before the keys are read: one that changes meanwhile has another stamp at the next look.
-            files.stamp = AppsDirectory.stamp(folder, keyFiles: files.keyFiles)
+            files.stamp = AppsDirectory.stamp(folder, others: files.named)
             var places: [AppDirectory.Place] = []
             for app in apps {
                 do throws(AppsError) { places.append(try AppDirectory.Place(app)) } catch {
@@ -33,7 +33,7 @@ struct AppFiles: Sendable {
             if files.problems.isEmpty { files.directory = AppDirectory(places) }
         } catch {
             files.problems = error.problems.map { "\($0)" }
-            files.stamp = AppsDirectory.stamp(folder, keyFiles: [])
+            files.stamp = AppsDirectory.stamp(folder, others: [])
         }
         return files
     }

@@ -37,7 +37,7 @@ struct AppsWatch {
     private let replaced: Counter
     private let rejected: Counter
     private let stale: Gauge
-    private var keyFiles: [String]
+    private var named: [String]
     private var stamp: [String]
 
     /// Looks after `apps`, which were read from `folder` when its files had `stamp`.
@@ -45,7 +45,7 @@ struct AppsWatch {
         self.folder = folder
         self.apps = apps
         self.logger = logger
-        keyFiles = read.keyFiles
+        named = read.named
         stamp = read.stamp
         let counter = { (outcome: String) in
             metrics.counter(
@@ -61,14 +61,14 @@ struct AppsWatch {
     /// Looks once. Blocks for file access.
     mutating func look() -> Outcome {
         // Taken before the files are read: what changes while they are is seen by the next look.
-        let seen = AppsDirectory.stamp(folder, keyFiles: keyFiles)
+        let seen = AppsDirectory.stamp(folder, others: named)
         guard seen != stamp else { return .unchanged }
         stamp = seen
         let read = AppFiles.read(folder)
         // A folder with mistakes names no key files: those of before are still looked at.
-        if !read.keyFiles.isEmpty { keyFiles = read.keyFiles }
+        if !read.named.isEmpty { named = read.named }
         // Of files that were named only now, the stamp from before they were read.
-        stamp = read.keyFiles.isEmpty ? seen : read.stamp
+        stamp = read.named.isEmpty ? seen : read.stamp
         guard read.problems.isEmpty, read.directory.count > 0 else {
             rejected.increment()
             stale.set(1)

@@ -21,5 +21,6 @@ enum GrantingSchema {
         ("V012_points.sql", PackageResources.V012_points_sql),
         ("V013_starter.sql", PackageResources.V013_starter_sql),
         ("V014_rewards.sql", PackageResources.V014_rewards_sql),
+        ("V015_cards.sql", PackageResources.V015_cards_sql),
     ])
 }

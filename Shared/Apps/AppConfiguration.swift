@@ -36,6 +36,12 @@ public struct AppConfiguration: Sendable, Equatable {
     /// Assets, products and policies.
     public var catalog: Catalog
 
+    /// The files its products are in; nil if they are in the app's own.
+    public var productFiles: ProductFiles?
+
+    /// Every file besides the app's own that a change of is a change of the app.
+    public var files: [String] { keyFiles + (productFiles.map { [$0.products, $0.rewards] } ?? []) }
+
     /// The files its keys are in.
     public var keyFiles: [String] {
         loginTokens.files + (serviceTokens?.files ?? []) + identityKeys.map(\.file)

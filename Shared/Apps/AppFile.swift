@@ -17,17 +17,22 @@ package struct AppFile {
     private let problems: YAMLProblems
     private let folder: String
     private let fileID: String
+    private let productFiles: ProductFiles?
 
     /// - Parameter path: the file's path; key files are relative to its folder, its name must be the app's id.
-    package static func parse(_ bytes: [UInt8], path: String, problems: YAMLProblems) -> Parsed? {
+    /// - Parameter productFiles: read instead of the products that an app's file has or names, by the app's id.
+    package static func parse(
+        _ bytes: [UInt8], path: String, problems: YAMLProblems, productFiles: [String: ProductFiles] = [:]
+    ) -> Parsed? {
         guard let node = YAMLReader.parse(bytes, file: path, problems: problems),
             let root = YAMLMapping(node, problems)
         else { return nil }
         let slash = path.lastIndex(of: "/")
         let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
+        let id = name.hasSuffix(".yaml") ? String(name.dropLast(5)) : String(name)
         let file = AppFile(
-            root: root, problems: problems, folder: slash.map { String(path[...$0]) } ?? "",
-            fileID: name.hasSuffix(".yaml") ? String(name.dropLast(5)) : String(name))
+            root: root, problems: problems, folder: slash.map { String(path[...$0]) } ?? "", fileID: id,
+            productFiles: productFiles[id])
         return file.parsed()
     }
 
@@ -49,7 +54,8 @@ package struct AppFile {
         let identities = root.optionalMapping("identities").map {
             KeysSection(problems: problems, folder: folder).readSecrets($0)
         }
-        let catalog = CatalogSection(root: root, problems: problems).read()
+        let section = CatalogSection(root: root, problems: problems, folder: folder, productFiles: productFiles)
+        let (catalog, files) = section.read()
         check(catalog, surface, hasIdentities: identities != nil)
         root.finish()
         var app: AppConfiguration?
@@ -59,6 +65,7 @@ package struct AppFile {
                 pathPrefix: prefix?.text ?? "", bundleIDs: bundleIDs.map(\.text), appAppleID: appleID,
                 environments: environments, loginTokens: login, serviceTokens: service?.settings,
                 appStoreConnect: appStoreConnect, identityKeys: identities ?? [], catalog: catalog)
+            app?.productFiles = files
         }
         return Parsed(
             app: app, hosts: hosts, pathPrefix: prefix?.text ?? "", bundleIDs: bundleIDs,

@@ -8,13 +8,18 @@ public enum AppsDirectory {
     /// Reads and checks every app. Blocks for file access; for the start of a process, not for a request.
     ///
     /// - Returns: the apps sorted by id, at least one, or every mistake of every file.
-    public static func load(_ path: String) -> Result<[AppConfiguration], AppsError> {
+    /// - Parameter productFiles: read instead of the products that an app's file has or names, by the app's id.
+    public static func load(
+        _ path: String, productFiles: [String: ProductFiles] = [:]
+    ) -> Result<[AppConfiguration], AppsError> {
         let problems = YAMLProblems()
         var parsed: [AppFile.Parsed] = []
         for file in files(path, problems) {
             do throws(BoundedFile.Failure) {
                 let content = try BoundedFile.read(file, limit: fileLimit)
-                if let app = AppFile.parse(content.bytes, path: file, problems: problems) { parsed.append(app) }
+                let app = AppFile.parse(
+                    content.bytes, path: file, problems: problems, productFiles: productFiles)
+                if let app { parsed.append(app) }
             } catch {
                 problems.add("the file cannot be read: \(error.reason)", at: start(of: file))
             }
@@ -59,10 +64,10 @@ public enum AppsDirectory {
         }
     }
 
-    /// What a change of the folder's files, or of the `keyFiles` they name, is recognised by: names, sizes, times and
+    /// What a change of the folder's files, or of the `others` they name, is recognised by: names, sizes, times and
     /// places of all of them. Nothing is read.
-    public static func stamp(_ path: String, keyFiles: [String]) -> [String] {
-        (files(path, YAMLProblems()) + keyFiles).sorted().map { $0 + " " + BoundedFile.stamp($0) }
+    public static func stamp(_ path: String, others: [String]) -> [String] {
+        (files(path, YAMLProblems()) + others).sorted().map { $0 + " " + BoundedFile.stamp($0) }
     }
 
     private static func start(of file: String) -> YAMLPosition {

@@ -5,6 +5,10 @@ import YAML
 struct CatalogSection {
     let root: YAMLMapping
     let problems: YAMLProblems
+    /// The folder of the app's file, with a slash at its end.
+    let folder: String
+    /// Files to read the products of, whatever the app's file says.
+    var productFiles: ProductFiles?
 
     /// The file's words and Apple's: the `type` of JWSTransactionDecodedPayload.
     private static let types = [
@@ -15,20 +19,37 @@ struct CatalogSection {
     /// The codes a spend can be refused with when there is too little.
     private static let insufficientCodes: [AnswerCode] = [.balanceNotEnough, .timeNotEnough]
     /// A hundred years; longer is a mistake in the file.
-    private static let longestDuration: Int64 = 36_525
+    static let longestDuration: Int64 = 36_525
     /// Document C's messages carry the number in 32 bits.
     static let rewardIDs: ClosedRange<Int64> = 1...Int64(Int32.max)
     /// Places in a list; more would be a mistake in the file.
     private static let sortRange: ClosedRange<Int64> = 0...1_000_000
 
-    /// The catalogue; incomplete if problems were added.
-    func read() -> Catalog {
+    /// The catalogue, incomplete if problems were added, and the files besides the app's that it is in.
+    func read() -> (catalog: Catalog, files: ProductFiles?) {
         let assets = assets()
-        let products = products()
-        return Catalog(
-            CatalogDefinition(
-                assets: assets, products: products, policies: PoliciesSection(root: root, problems: problems).read()))
+        let named = namedFiles()
+        let files = productFiles ?? named
+        let products =
+            files.map { files in
+                files.read(problems).map { ProductSheet.read($0, of: files, assets: assets, problems) } ?? []
+            } ?? products()
+        let policies = PoliciesSection(root: root, problems: problems).read()
+        return (Catalog(CatalogDefinition(assets: assets, products: products, policies: policies)), files)
     }
+
+    /// `products: {csv: FILE, rewards: FILE}` instead of a list.
+    private func namedFiles() -> ProductFiles? {
+        guard case .mapping? = root.optionalNode("products")?.content, let section = root.mapping("products") else {
+            return nil
+        }
+        let paths = ["csv", "rewards"].map { section.text($0, NameRule.path.text, NameRule.path.isValid)?.text }
+        section.finish()
+        guard let products = paths[0], let rewards = paths[1] else { return nil }
+        return ProductFiles(products: resolved(products), rewards: resolved(rewards))
+    }
+
+    private func resolved(_ path: String) -> String { path.hasPrefix("/") ? path : folder + path }
 
     private func assets() -> [CatalogAsset] {
         var ids = Unique("asset id", problems)
@@ -58,6 +79,8 @@ struct CatalogSection {
     }
 
     private func products() -> [CatalogProduct] {
+        // What was no list of two files' names has been told already.
+        if case .mapping? = root.optionalNode("products")?.content { return [] }
         let assets = declaredAssets
         var codes = Unique("code", problems)
         var ids = Unique("appleProductId", problems)

@@ -33,6 +33,9 @@ public struct PurchaseAnswered: Message {
     public var productID: ProductID?
     /// The app's number for what the product gave when it was delivered, where its catalogue has such numbers.
     public var rewardID: Int64?
+    /// How the entitlement stands that the purchase gave, by everything bought for it once (subscriptions apart); nil if
+    /// it gave none.
+    public var entitlement: EntitlementState?
     /// What was delivered, before any revoked share.
     public var amounts: [AssetAmount]
     /// Share taken back (milliunits of per cent); 0 usually.
@@ -74,6 +77,7 @@ public enum AnswerCode: String, Codable, Sendable, CaseIterable {
     case transactionAlreadyRevoked = "TRANSACTION_ALREADY_REVOKED"
     case transactionAlreadyBound = "TRANSACTION_ALREADY_BOUND_TO_OTHER_USER"
     case sandboxNotAllowed = "SANDBOX_NOT_ALLOWED"
+    case alreadyOwned = "ALREADY_OWNED"
     case familySharedNotGranted = "FAMILY_SHARED_NOT_GRANTED"
     case appAccountTokenRequired = "APP_ACCOUNT_TOKEN_REQUIRED"
     case purchasePending = "PURCHASE_PENDING"

@@ -154,6 +154,8 @@ public enum HeldReason: String, Codable, Sendable, CaseIterable {
     case ineligible
     /// A starter product, and it is not known yet who the owner is: their next call tells.
     case identityUnknown = "identity_unknown"
+    /// A card that its owner has for ever already: support refunds it, or it is delivered once the other one is.
+    case ownedPermanently = "owned_permanently"
 }
 
 /// A genuine purchase waits.

@@ -61,6 +61,9 @@ enum AuditHistory {
         try shop.order("A3", "coins60", token: late, by: bob)
         try buy(AuditedDatabase.statement("11", token: late, revoked: 100_000), by: bob, order: "A3")
         try shop.askForConsumption(of: AuditedDatabase.statement("1", token: token))
+        // A card for ever, and one more, which waits.
+        try buy(plain("30", "card"), by: alice)
+        try buy(plain("31", "card"), by: alice)
         // Somebody else's, and the same again.
         try buy(plain("3", "bundle"), by: bob)
         try buy(plain("3", "bundle", later: 2, revoked: 10_000), by: alice)

@@ -15,7 +15,7 @@ import Testing
             #expect(code == 0, "\(lines.joined(separator: "\n"))")
             #expect(lines.last?.hasPrefix("clean: ") == true)
             #expect(
-                lines.contains { $0.hasPrefix("transactions: 8 granted, ") && $0.contains("1 held: unknown_product") })
+                lines.contains { $0.hasPrefix("transactions: 9 granted, ") && $0.contains("1 held: unknown_product") })
         }
     }
 

@@ -55,9 +55,15 @@ struct AuditedDatabase: Sendable {
         return audited
     }
 
+    private static let card: CatalogProduct = {
+        var card = product("card", [])
+        card.entitlement = "card"
+        return card
+    }()
+
     private static let products = [
         product("coins60", [(coins, 60)]), product("bundle", [(coins, 100), (minutes, 30)]),
-        product("forever", [(coins, 500)], type: "Non-Consumable"),
+        product("forever", [(coins, 500)], type: "Non-Consumable"), card,
         product("monthly", [(coins, 10)], type: "Auto-Renewable Subscription"),
     ]
 

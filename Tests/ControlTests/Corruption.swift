@@ -158,6 +158,14 @@ struct Corruption: Sendable, CustomTestStringConvertible {
             """, ["facts.granted", "grants.once", "grants.transactions", "lots.grants"],
             line: "transaction_id 4; non-consumable granted 2 times"),
         Corruption(
+            "a card for ever sold twice",
+            "UPDATE granting.product_versions SET entitlement = 'card' WHERE product_id = 'forever'", ["grants.cards"],
+            line: "has card for ever by 30 too"),
+        Corruption(
+            "a card that waits for nothing",
+            "UPDATE granting.product_versions SET entitlement_days = 30 WHERE product_id = 'card'", ["grants.cards"],
+            line: "transaction_id 31; waits because it is owned, and is not"),
+        Corruption(
             "a line for another wallet",
             """
             UPDATE granting.ledger SET source_id = '1/7' WHERE source_id = '1/0'

@@ -16,6 +16,7 @@ enum FuzzTargets {
         case "game": GameMessageTarget(files)
         case "message": MessageTarget(files)
         case "catalogue": CatalogueTarget(files)
+        case "sheet": SheetTarget()
         default: nil
         }
     }
@@ -24,6 +25,6 @@ enum FuzzTargets {
     static let names = [
         "json", "base64", "jws", "certificate", "revocation", "receipt", "token", "http", "socket", "frame", "game",
         "message",
-        "catalogue",
+        "catalogue", "sheet",
     ]
 }

@@ -38,6 +38,9 @@ struct NaiveShop {
     var orderOfOwner: [String: OrderNumber] = [:]
     /// Purchases that have settled an order.
     var settled: Set<String> = []
+    /// Purchases of what is owned for ever already, and how many of them were delivered in the end.
+    var waiting: Set<String> = []
+    var releases = 0
     var piles: [String: [Pile]] = [:]
     var spends: [String: (amount: Int64, word: String)] = [:]
 
@@ -152,6 +155,7 @@ struct NaiveShop {
         _ key: String, _ now: VerifiedTransaction, _ user: String, _ order: OrderNumber?, _ cause: MessageID
     ) -> String {
         if now.revokedShare == 100_000 {
+            waiting.remove(key)
             owners[key] = user
             orderOfOwner[key] = order
             settle(order, key, now, user)
@@ -159,8 +163,17 @@ struct NaiveShop {
         }
         if now.environment == .sandbox, user != "alice" { return "SANDBOX_NOT_ALLOWED" }
         owners[key] = user
+        if now.productID == Shop.permanent, owns(user, now.environment) {
+            orderOfOwner[key] = order
+            waiting.insert(key)
+            return "ALREADY_OWNED"
+        }
+        if waiting.remove(key) != nil { releases += 1 }
         grants[key] = Granted(user: user, cause: cause)
-        let parts = now.productID == Shop.bundle ? [(Shop.coins, 100), (Shop.minutes, 30)] : [(Shop.coins, 60)]
+        let parts =
+            now.productID == Shop.permanent
+            ? [(Shop.coins, 7)]
+            : now.productID == Shop.bundle ? [(Shop.coins, 100), (Shop.minutes, 30)] : [(Shop.coins, 60)]
         for (asset, amount) in parts {
             let total = Int64(amount) * now.quantity
             piles[user, default: []].append(
@@ -212,8 +225,22 @@ struct NaiveShop {
                 settle(key, user, pile, filled)
             }
         }
+        let isOver = now.revokedShare == 100_000 && granted.share < 100_000
         granted.share = now.revokedShare
         grants[key] = granted
+        guard isOver else { return }
+        for next in waiting.sorted() where owners[next] == user && next.hasPrefix("\(now.environment)") {
+            guard let statement = newest[next] else { continue }
+            _ = deliver(next, statement, user, orderOfOwner[next], granted.cause)
+        }
+    }
+
+    /// Whether a user has the card for ever.
+    private func owns(_ user: String, _ environment: StoreEnvironment) -> Bool {
+        grants.contains { key, granted in
+            granted.user == user && granted.share < 100_000 && newest[key]?.productID == Shop.permanent
+                && newest[key]?.environment == environment
+        }
     }
 
     /// Puts back what was taken, the last first; returns what went where.

@@ -123,6 +123,7 @@ import Testing
             CustomerTables.find(users), CustomerTables.lock(owners), CustomerTables.possibleOwners(keys, [], []),
             CustomerTables.tokens([], keys), TransactionTable.lock(keys), TransactionTable.read(keys),
             TransactionTable.read(chains: keys, ownedBy: owners), TransactionTable.updateOutcomes(purchases),
+            TransactionTable.cards([Shop.coins60, Shop.card], of: owners),
             TransactionTable.updateStatements(purchases), GrantTable.read(keys, chains: keys, ownedBy: owners),
             WalletTables.accounts(owners), WalletTables.lots(of: keys, chains: keys, ownedBy: owners),
             WalletTables.lots(ranges), WalletTables.clawbackDraws(of: keys, chains: keys, ownedBy: owners),

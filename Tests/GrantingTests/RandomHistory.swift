@@ -49,11 +49,12 @@ struct RandomHistory {
 
     /// A statement about one of a few transactions: what does not change about a transaction follows from its id.
     private mutating func purchase() -> Event {
-        let id = Int.random(in: 1...12, using: &random)
+        let id = Int.random(in: 1...16, using: &random)
         let isSandbox = id % 4 == 0
         let share = [nil, nil, nil, 25_000, 40_000, 100_000].randomElement(using: &random) ?? nil
         var statement = transaction(
-            "20000000\(id)", id % 3 == 0 ? Shop.bundle : Shop.coins60, environment: isSandbox ? .sandbox : .production,
+            "20000000\(id)", id > 12 ? Shop.permanent : id % 3 == 0 ? Shop.bundle : Shop.coins60,
+            environment: isSandbox ? .sandbox : .production,
             quantity: Int64(id % 2 + 1), signed: Int64.random(in: 0...6, using: &random),
             revoked: share.map { Int64($0) },
             hash: "0\(Int.random(in: 0...3, using: &random))")

@@ -18,6 +18,7 @@ struct Shop {
     static let forever = ProductID("pyy_forever")
     static let huge = ProductID("pyy_huge")
     static let card = ProductID("pyy_card")
+    static let permanent = ProductID("pyy_permanent")
     static let subscription = ProductID("pyy_monthly")
     /// When everything here is bought, and the catalogue in force.
     static let day: Int64 = 1_780_000_000_000
@@ -42,6 +43,7 @@ struct Shop {
         product(coins60, [(coins, 60)]), product(minutes60, [(minutes, 60)], isEnabled: false),
         product(bundle, [(coins, 100), (minutes, 30)]), product(forever, [(coins, 500)], type: "Non-Consumable"),
         product(huge, [(coins, Int64.max / 2)]), product(card, [], entitlement: "vip"),
+        product(permanent, [(coins, 7)], entitlement: "gold"),
         product(subscription, [(coins, 10)], type: "Auto-Renewable Subscription"),
     ]
 

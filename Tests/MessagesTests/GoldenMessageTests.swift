@@ -133,6 +133,9 @@ extension GoldenMessageTests {
             transactionID: .init("1"), productID: .init("coins_60"), amounts: coins, revokedShare: 0,
             balances: coins, securityEvent: .foreignOrder)
         answer.rewardID = 3_001
+        answer.entitlement = EntitlementState(
+            name: "vip", environment: .production, isActive: true, status: .active, productID: .init("coins_60"))
+        answer.entitlement?.until = 1_760_000_000_000
         return answer
     }()
 

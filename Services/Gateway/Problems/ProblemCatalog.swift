@@ -136,6 +136,10 @@ enum ProblemCatalog {
             advice: "Sandbox purchases are for listed reviewers and testers. Add the user to the list or buy in "
                 + "production."),
         Entry(
+            code: .alreadyOwned, status: 409, title: "Owned already",
+            advice: "The user has this for ever. The purchase is kept for support, who can refund it; finish the "
+                + "transaction."),
+        Entry(
             code: .familySharedNotGranted, status: 409, title: "Shared by a family member",
             advice: "The purchase is shared by a family member and gives no balance to this user."),
         Entry(

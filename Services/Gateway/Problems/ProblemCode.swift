@@ -39,6 +39,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case transactionAlreadyRevoked = "TRANSACTION_ALREADY_REVOKED"
     case transactionAlreadyBound = "TRANSACTION_ALREADY_BOUND_TO_OTHER_USER"
     case sandboxNotAllowed = "SANDBOX_NOT_ALLOWED"
+    case alreadyOwned = "ALREADY_OWNED"
     case familySharedNotGranted = "FAMILY_SHARED_NOT_GRANTED"
     case purchasePending = "PURCHASE_PENDING"
     case underReview = "UNDER_REVIEW"

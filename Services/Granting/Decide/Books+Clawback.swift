@@ -43,6 +43,7 @@ extension Books {
                 body: .clawedBack(body), key: key.description, revision: grant.revision, environment: key.environment))
         facts += later
         guard isRefund else { return }
+        defer { if target == VerifiedTransaction.wholeShare { deliverWaiting(after: grant, cause, &facts) } }
         flagDebt(of: grant, owed: owed, cause, &facts)
         let flag = RiskFlag(
             key: grant.key, app: grant.app, customer: grant.customer, kind: .review, revision: grant.revision,

@@ -100,7 +100,7 @@ extension Books {
             guard submission.caller != nil else { return nil }
             return PurchaseAnswered(
                 status: .held, code: reason.answerCode, reason: reason.rawValue,
-                mayFinish: [.familyShared, .ineligible].contains(reason),
+                mayFinish: [.familyShared, .ineligible, .ownedPermanently].contains(reason),
                 transactionID: statement.transactionID, productID: statement.productID,
                 securityEvent: reason == .sandboxPolicy ? .sandboxPurchase : nil)
         }
@@ -120,6 +120,7 @@ extension Books {
         if !isRevoked {
             answer.rewardID =
                 catalog(of: grant.app).product(grant.productID, version: grant.productVersion)?.rewardID
+            answer.entitlement = entitlement(boughtBy: grant)
         }
         return answer
     }
@@ -138,6 +139,7 @@ extension HeldReason {
         case .familyShared: .familySharedNotGranted
         case .tokenRequired: .appAccountTokenRequired
         case .ineligible: .paymentStarterPackIneligible
+        case .ownedPermanently: .alreadyOwned
         case .identityUnknown: .purchasePending
         case .productTypeMismatch, .amountOverflow, .notDeliverable: .underReview
         }

@@ -10,6 +10,8 @@ struct Catalog: Sendable {
     let history: [ProductID: [ProductVersion]]
     /// The starter offers that any product ever belonged to, sorted.
     let offers: [String]
+    /// The products that ever gave an entitlement, subscriptions apart, by the entitlement.
+    private let cards: [String: Set<ProductID>]
     private let sandboxUsers: Set<UserID>
     private let assets: [AssetID: CatalogAsset]
 
@@ -23,6 +25,11 @@ struct Catalog: Sendable {
         self.history = history
         let products = history.values.joined().map(\.product)
         offers = Set(products.compactMap(\.starter?.offer)).sorted()
+        var cards: [String: Set<ProductID>] = [:]
+        for product in products where !product.isAutoRenewable {
+            if let entitlement = product.entitlement { cards[entitlement, default: []].insert(product.productID) }
+        }
+        self.cards = cards
         let policies = definition?.policies
         sandboxUsers = Set((policies?.reviewers ?? []) + (policies?.testers ?? []))
         var assets: [AssetID: CatalogAsset] = [:]
@@ -41,6 +48,11 @@ struct Catalog: Sendable {
     /// What a product granted by one version; nil if that version did not bring it.
     func product(_ id: ProductID, version: Int64) -> CatalogProduct? {
         history[id]?.first { $0.version == version }?.product
+    }
+
+    /// The cards whose purchases add up with those of a product, itself included; empty if it is no card.
+    func cards(alike id: ProductID) -> Set<ProductID> {
+        (history[id] ?? []).compactMap(\.product.entitlement).reduce(into: []) { $0.formUnion(cards[$1] ?? []) }
     }
 
     /// With the type that the catalogue knows, where a receipt does not tell it.

@@ -67,6 +67,6 @@ enum CatalogImport {
     /// Reasons that may be gone once a catalogue changed: none is a final verdict.
     static let redrivenReasons: [HeldReason] = [
         .unknownProduct, .productTypeMismatch, .notDeliverable, .familyShared, .amountOverflow, .sandboxPolicy,
-        .tokenRequired, .ineligible, .identityUnknown,
+        .tokenRequired, .ineligible, .identityUnknown, .ownedPermanently,
     ]
 }

@@ -103,6 +103,11 @@ extension Books {
             settle(purchase, reason, &facts)
             return .held(reason)
         }
+        // Before anything is used up by it. Of the version that decides: no later one makes a second one out of it.
+        guard !isOwnedForEver(version.product, by: owner, besides: statement) else {
+            settle(purchase, .ownedPermanently, &facts)
+            return .held(.ownedPermanently)
+        }
         let (amounts, starterUnits): ([AssetAmount], Int64?)
         switch self.amounts(version.product, purchase, owner) {
         case .success(let found): (amounts, starterUnits) = found

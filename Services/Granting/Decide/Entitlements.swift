@@ -53,7 +53,7 @@ enum Entitlements {
     private static func bought(_ purchases: [EntitlingPurchase], _ now: Int64) -> EntitlementState? {
         var end: Int64 = 0
         var best: EntitlementState?
-        for purchase in purchases.sorted(by: isBefore) {
+        for purchase in purchases.sorted(by: { $0.statement.wasBought(before: $1.statement) }) {
             let statement = purchase.statement
             var state = EntitlementState(
                 name: purchase.entitlement, environment: statement.environment, isActive: false, status: .revoked,
@@ -73,11 +73,6 @@ enum Entitlements {
             if best.map({ !isLess(state, $0) }) ?? true { best = state }
         }
         return best
-    }
-
-    private static func isBefore(_ left: EntitlingPurchase, _ right: EntitlingPurchase) -> Bool {
-        let (left, right) = (left.statement, right.statement)
-        return (left.purchaseDate, left.transactionID) < (right.purchaseDate, right.transactionID)
     }
 
     /// Which of two states is worse for the user: inactive before active, then the earlier end.

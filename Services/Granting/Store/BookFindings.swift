@@ -65,7 +65,7 @@ struct BookFindings {
             }
         case .findCustomers, .lockCustomers: customers += try rows.map(CustomerTables.customer)
         case .findOwners: owners += try rows.map { try $0.id("customer") }
-        case .lockTransactions, .transactions, .chain: purchases += try rows.map(TransactionTable.purchase)
+        case .lockTransactions, .transactions, .chain, .cards: purchases += try rows.map(TransactionTable.purchase)
         case .tokens: tokens += try rows.map(CustomerTables.token)
         case .subscriptionOwners: subscriptionOwners += try rows.map(SubscriptionTables.owner)
         case .periods: periods += try rows.map(SubscriptionTables.period)

@@ -36,7 +36,8 @@ extension BookLoader {
     private func claimQueries(_ books: Books) -> [BookQuery] {
         guard hasOffers(books) else { return [] }
         var bought: Set<StarterKey> = []
-        for need in needs.purchases where books.purchases[need.transaction.key]?.deliveredBy == nil {
+        for need in needs.purchases + needs.waiting
+        where books.purchases[need.transaction.key]?.deliveredBy == nil {
             let versions = books.catalog(of: need.app).history[need.transaction.productID] ?? []
             let offers = Set(versions.compactMap(\.product.starter?.offer))
             guard !offers.isEmpty else { continue }
@@ -85,7 +86,7 @@ extension BookLoader {
 
     /// Whether anything may pay debts: a new grant where the app's policy says so, or a reversed refund.
     private func movesDebts(_ books: Books) -> Bool {
-        needs.purchases.contains { need in
+        (needs.purchases + needs.waiting).contains { need in
             books.catalog(of: need.app).debtRepaymentShare != nil || isRevoked(need, books)
         }
     }
@@ -127,7 +128,7 @@ extension BookLoader {
             guard let customer = callers[UserKey(app: spend.app, user: spend.userID)] else { continue }
             ranges.insert(WalletTables.LotRange(customer: customer, asset: spend.asset))
         }
-        for need in needs.purchases {
+        for need in needs.purchases + needs.waiting {
             guard isRevoked(need, books) || need.transaction.isNonConsumable else { continue }
             let holder = need.transaction.period.flatMap { holders[$0] }
             let sharing = ofPeriod(need, books).map(\.owner)

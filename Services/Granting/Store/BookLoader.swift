@@ -22,6 +22,7 @@ struct BookLoader {
         var books = Books(siblingOrderNumber: SiblingOrder.number)
         let owners = try loader.lookAhead(&books, &catalogs, in: &tables)
         try loader.lock(owners, &books, in: &tables)
+        loader.lookForWaiting(books)
         try loader.readWallets(&books, in: &tables)
         return (books, loader.callers)
     }
@@ -79,6 +80,25 @@ struct BookLoader {
         }
     }
 
+    /// Purchases that may be delivered because one of these is taken back need what every purchase needs.
+    private mutating func lookForWaiting(_ books: Books) {
+        guard let cause = needs.purchases.first?.cause else { return }
+        let decided = Set(needs.keys)
+        needs.waiting = books.purchases.values.filter {
+            $0.heldReason == .ownedPermanently && !decided.contains($0.key)
+        }.map {
+            BookNeeds.PurchaseNeed(
+                cause: cause, app: $0.app, user: nil, customer: $0.owner, orderNumber: nil, transaction: $0.statement)
+        }
+    }
+
+    /// The cards whose other purchases decide on these ones.
+    private func cards(_ books: Books) -> [ProductID] {
+        needs.purchases.reduce(into: Set()) {
+            $0.formUnion(books.catalog(of: $1.app).cards(alike: $1.transaction.productID))
+        }.sorted()
+    }
+
     /// Whether an app spoken of has starter offers.
     func hasOffers(_ books: Books) -> Bool { needs.apps.contains { !books.catalog(of: $0).offers.isEmpty } }
 
@@ -93,6 +113,8 @@ struct BookLoader {
             if !subscriptions.isEmpty { queries.append(.lockSubscriptions(subscriptions)) }
             queries += [.insertTransactions(needs.firstSubmissions), .lockTransactions(keys)]
         }
+        let cards = self.cards(books)
+        if !cards.isEmpty { queries.append(.cards(owners.sorted(), cards)) }
         if !keys.isEmpty || !tokens.isEmpty { queries.append(.tokens(tokens, keys)) }
         if !subscriptions.isEmpty {
             queries += [

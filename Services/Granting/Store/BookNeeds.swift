@@ -26,6 +26,8 @@ struct BookNeeds {
 
     /// Purchases to be decided.
     var purchases: [PurchaseNeed] = []
+    /// Purchases that wait for one of these to be taken back, and are decided with it.
+    var waiting: [PurchaseNeed] = []
     /// Order requests and who asks.
     var orders: [OrderRequested] = []
     /// Tokens of users and who asks.
@@ -98,7 +100,7 @@ struct BookNeeds {
     /// The chains of restores that non-consumables belong to; the transaction id stands for the original one.
     var chains: [TransactionKey] {
         Set(
-            purchases.map(\.transaction).filter(\.isNonConsumable).map(\.chain)
+            (purchases + waiting).map(\.transaction).filter(\.isNonConsumable).map(\.chain)
         ).sorted()
     }
 }

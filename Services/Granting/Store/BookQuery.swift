@@ -35,6 +35,8 @@ enum BookQuery {
     case insertTransactions([Submission])
     /// Locks and reads transactions, in key order.
     case lockTransactions([TransactionKey])
+    /// What some customers have of some cards: what was delivered, and what waits because it is owned.
+    case cards([CustomerID], [ProductID])
     /// The tokens named by messages and by stored transactions.
     case tokens([TokenKey], [TransactionKey])
 
@@ -105,6 +107,7 @@ enum BookQuery {
         case .lockSubscriptions(let chains): SubscriptionTables.lock(chains)
         case .insertTransactions(let submissions): TransactionTable.insert(submissions)
         case .lockTransactions(let keys): TransactionTable.lock(keys)
+        case .cards(let customers, let products): TransactionTable.cards(products, of: customers)
         case .tokens(let tokens, let keys): CustomerTables.tokens(tokens, keys)
         case .clock: Statement("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now")
         case .accounts(let customers): WalletTables.accounts(customers)

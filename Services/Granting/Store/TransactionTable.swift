@@ -86,6 +86,17 @@ enum TransactionTable {
         Statement(chainSQL, SQLValue.keys(chains) + [.uuids(owners)])
     }
 
+    /// What customers, who are locked and so keep it still, have of cards: a card is told by the statement of its grant, not
+    /// by each restore.
+    static func cards(_ products: [ProductID], of owners: [CustomerID]) -> Statement {
+        Statement(
+            """
+            SELECT \(selected) FROM granting.transactions t
+            WHERE t.owner = ANY($1::uuid[]) AND t.product_id = ANY($2::text[])
+                AND (t.delivered_by = t.transaction_id OR t.held_reason = 'owned_permanently')
+            """, [.uuids(owners), .texts(products)])
+    }
+
     /// Saves newer statements.
     static func updateStatements(_ purchases: [Purchase]) -> Statement {
         Statement(statementSQL, SQLValue.keys(purchases.map(\.key)) + values(of: purchases.map(\.statement)))

@@ -45,6 +45,7 @@ extension Database {
                 chains.contains(Self.chain(of: purchase.statement))
                     && (purchase.owner.map { owners.contains($0) } ?? false)
             }
+        case .cards(let owners, let products): found.purchases += cards(products, owners, transaction)
         case .grants(let keys, let chains, let owners):
             found.grants += grants(keys, chains, owners, transaction).map { grant in
                 var grant = grant
@@ -78,6 +79,13 @@ extension Database {
         case .spends(let keys):
             if mutation != .spendIDNotChecked { found.spends += keys.compactMap { spends.row($0, for: transaction) } }
         default: break
+        }
+    }
+
+    private func cards(_ products: [ProductID], _ owners: [CustomerID], _ transaction: Int) -> [Purchase] {
+        transactions.rows(for: transaction).map(\.purchase).filter { purchase in
+            products.contains(purchase.statement.productID) && (purchase.owner.map { owners.contains($0) } ?? false)
+                && (purchase.deliveredBy == purchase.key.transactionID || purchase.heldReason == .ownedPermanently)
         }
     }
 

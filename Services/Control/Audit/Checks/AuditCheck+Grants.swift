@@ -1,6 +1,6 @@
 /// What was delivered: once, to its owner, with exactly its rows.
 extension AuditCheck {
-    static let grants = [grantOnce, grantLine, grantTransaction, grantOrder]
+    static let grants = [grantOnce, grantLine, grantTransaction, grantOrder, grantCard]
 
     static let deliveries = Subject("grants") { scope in
         "SELECT count(*) AS count FROM granting.grants WHERE \(scope.wallets("customer"))"
@@ -92,6 +92,35 @@ extension AuditCheck {
             USING (environment, transaction_id)
         WHERE o.order_number IS DISTINCT FROM g.order_number OR o.order_number IS DISTINCT FROM g.named
             OR o.customer IS DISTINCT FROM g.customer OR o.product_id IS DISTINCT FROM g.product_id
+        """
+    }
+
+    /// A refund that was reversed after the next card was delivered leaves both: that is no finding.
+    private static let grantCard = AuditCheck(
+        "grants.cards", "what is owned for ever was not sold again, and what waits for that has something to wait for",
+        of: deliveries, keys: ["environment", "transaction_id"]
+    ) { scope in
+        """
+        WITH cards AS (SELECT g.environment, g.transaction_id, g.customer, g.revision, v.entitlement
+            FROM granting.grants g
+            JOIN granting.product_versions v ON v.app = g.app AND v.product_id = g.product_id
+                AND v.version = g.product_version AND v.entitlement IS NOT NULL AND v.entitlement_days IS NULL
+                AND v.product_type <> 'Auto-Renewable Subscription'
+            JOIN granting.transactions t ON t.environment = g.environment AND t.transaction_id = g.transaction_id
+            WHERE g.applied_share < 100000 AND t.ownership <> 'FAMILY_SHARED' AND \(scope.wallets("g.customer")))
+        SELECT b.environment, b.transaction_id, format('%s has %s for ever by %s too', b.customer, b.entitlement,
+            a.transaction_id) AS problem
+        FROM cards a JOIN cards b ON b.environment = a.environment AND b.customer = a.customer
+            AND b.entitlement = a.entitlement AND b.transaction_id > a.transaction_id
+        WHERE a.revision < 2 AND b.revision < 2
+        UNION ALL
+        SELECT t.environment, t.transaction_id, 'waits because it is owned, and is not'
+        FROM granting.transactions t
+        WHERE t.held_reason = 'owned_permanently' AND \(scope.wallets("t.owner"))
+            AND NOT EXISTS (SELECT FROM cards c
+                JOIN granting.product_versions v ON v.app = t.app AND v.product_id = t.product_id
+                    AND v.entitlement = c.entitlement
+                WHERE c.environment = t.environment AND c.customer = t.owner)
         """
     }
 }
