@@ -90,12 +90,14 @@ let package = Package(
                 .embedInCode("Roots/AppleIncRootCertificate.cer"),
             ]),
         shared("LegacyReceipts", ["AppStore", "JOSE", "Crypto", "JSON"]),
+        // Apps' files that change while services run.
+        shared("Reloading", ["Apps", "Service", "Runtime", "Observability"]),
         // What every service that verifies has in common.
         shared(
             "Trust",
             [
                 "Service", "Apps", "AppStore", "LegacyReceipts", "JOSE", "Crypto", "Messages", "Pipeline", "Postgres",
-                "Observability",
+                "Observability", "Reloading",
             ]),
         shared("AppStoreServerAPI", ["HTTPClient", "JOSE", "Crypto", "JSON", "Runtime"]),
         shared("AppStoreSimulation", ["AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime"]),
@@ -104,20 +106,22 @@ let package = Package(
             "Gateway",
             [
                 "Service", "Apps", "HTTPServer", "JOSE", "JSON", "Crypto", "Messages", "Pipeline", "AMQP", "Runtime",
-                "Observability",
+                "Observability", "Reloading",
             ],
             resources: [.embedInCode("Descriptions")]),
         service(
             "Verification",
             [
-                "Service", "Trust", "AppStore", "LegacyReceipts", "JOSE", "JSON", "Crypto", "HTTPClient", "Messages",
+                "Service", "Trust", "Reloading", "AppStore", "LegacyReceipts", "JOSE", "JSON", "Crypto", "HTTPClient",
+                "Messages",
                 "Pipeline", "AMQP", "Postgres", "Observability",
             ],
             resources: [.embedInCode("Migrations")]),
         service(
             "NotificationIntake",
             [
-                "Service", "Trust", "Apps", "AppStore", "AppStoreServerAPI", "Crypto", "JSON", "Messages", "Pipeline",
+                "Service", "Trust", "Reloading", "Apps", "AppStore", "AppStoreServerAPI", "Crypto", "JSON", "Messages",
+                "Pipeline",
                 "Postgres", "Runtime", "Observability", "HTTPClient",
             ],
             resources: [.embedInCode("Migrations")]),
@@ -216,13 +220,15 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "Service", "Apps", "HTTPServer", "HTTPClient", "JOSE", "JSON", "Crypto", "Messages",
+                "Gateway", "Service", "Apps", "Reloading", "HTTPServer", "HTTPClient", "JOSE", "JSON", "Crypto",
+                "Messages",
                 "Pipeline", "AMQP", "Runtime", "Observability", "TestSupport",
             ]),
         tests(
             "Verification",
             [
-                "Verification", "Trust", "AppStore", "LegacyReceipts", "AppStoreSimulation", "Apps", "Messages",
+                "Verification", "Trust", "Reloading", "AppStore", "LegacyReceipts", "AppStoreSimulation", "Apps",
+                "Messages",
                 "Pipeline", "Postgres", "HTTPServer", "HTTPClient", "JOSE", "JSON",
                 "Crypto", "Observability", "Runtime", "TestSupport", "AMQP", "Service",
             ]),

@@ -14,6 +14,9 @@ enum ControlMain {
                                                     tells stored notifications of Apple again
                purser consumption list [options]    shows Apple's questions about the use of purchases
                purser risk clear [options]          lifts limits that refunds have set a user
+               purser users erase [options]         shows what is kept under a user's name, and takes the name out
+               purser users transfer [options]      makes a guest's wallet a registered user's
+               purser sandbox sweep [options]       takes what was bought in the sandbox out of the wallets
                purser audit [options]               proves on the database that the books add up
                purser topology [options]            prints the broker's definitions
                purser topology diff [options] FILE  compares a broker's export with them
@@ -41,6 +44,8 @@ enum ControlMain {
         case "consumption":
             return ConsumptionCommand(output: output, environment: environment).run(arguments: rest)
         case "risk": return await RiskCommand(output: output, environment: environment).run(arguments: rest)
+        case "users": return await UsersCommand(output: output, environment: environment).run(arguments: rest)
+        case "sandbox": return await SandboxCommand(output: output, environment: environment).run(arguments: rest)
         case "version":
             output("purser \(ServiceMain.version)")
             return 0

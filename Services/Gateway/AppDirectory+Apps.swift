@@ -3,7 +3,11 @@ import Crypto
 import JOSE
 import Messages
 import Observability
+import Reloading
 import Service
+
+/// The apps that are served now. A request that has begun keeps what it found.
+typealias LiveApps = Live<AppDirectory>
 
 /// The apps of a folder of `<app>.yaml` files with their keys, as they were read at one time.
 struct AppFiles: Sendable {
@@ -15,6 +19,14 @@ struct AppFiles: Sendable {
     private(set) var named: [String] = []
     /// What a change is recognised by.
     private(set) var stamp: [String] = []
+
+    /// The same for whoever looks after it.
+    var reading: AppsReading<AppDirectory> {
+        AppsReading(
+            value: problems.isEmpty && directory.count > 0 ? directory : nil, count: directory.count,
+            problems: problems,
+            files: keyFiles, stamp: stamp)
+    }
 
     /// Reads a folder. Blocks for file access.
     static func read(_ folder: String) -> AppFiles {

@@ -2,6 +2,7 @@ import HTTPServer
 import JSON
 import Messages
 import Observability
+import Reloading
 
 /// Every request passes here: app, route, caller, body, answer, and one line in the access log.
 ///
@@ -87,7 +88,7 @@ struct FrontDoor: Sendable {
 
     /// The order of checks: app, route, caller, the caller's limit, body. Nobody learns about bodies without a token.
     private func body(_ request: HTTPRequest, _ trace: inout RequestTrace) async throws(Problem) -> JSONObject? {
-        guard let (app, path) = apps.directory.find(host: request.header("Host"), path: request.path) else {
+        guard let (app, path) = apps.value.find(host: request.header("Host"), path: request.path) else {
             throw Problem(.appNotFound)
         }
         trace.app = app.id

@@ -2,6 +2,7 @@ import Apps
 import HTTPServer
 import Observability
 import Pipeline
+import Reloading
 import Service
 
 /// The gateway: HTTP in front, questions over the broker behind, no state of its own.
@@ -36,13 +37,15 @@ enum GatewayProgram: ServiceProgram {
             "listening",
             [
                 "http.address": .string(settings.address), "http.port": .int(Int(server.port)),
-                "apps": .int(apps.directory.count),
+                "apps": .int(apps.value.count),
             ])
         var parts: [any ServicePart] = [RequesterPart(requester: requester), ListenerPart(server: server)]
         if let interval = settings.appsInterval {
+            let folder = settings.appsFolder
             let watch = AppsWatch(
-                folder: settings.appsFolder, apps: apps, read: settings.apps, logger: context.logger,
-                metrics: context.metrics)
+                folder: folder, live: apps, first: settings.apps.reading, logger: context.logger,
+                metrics: context.metrics
+            ) { AppFiles.read(folder).reading }
             parts.append(AppsWatchPart.start(watch, every: interval, stop: context.stop))
         }
         return parts

@@ -1,5 +1,6 @@
 import HTTPServer
 import Pipeline
+import Reloading
 import Service
 
 /// The gateway's own settings, `PURSER_GATEWAY_…`.
@@ -49,11 +50,7 @@ struct GatewaySettings: Sendable {
         appsFolder = reader.text("APPS", meaning: "the folder with one <app>.yaml an app")
         apps = appsFolder.isEmpty ? AppFiles() : AppFiles.read(appsFolder)
         for problem in apps.problems { reader.problem("APPS", "has a mistake at \(problem)") }
-        // Short enough for a key that must no longer be believed; a look costs some system calls.
-        let seconds = reader.integer(
-            "APPS_RELOAD_SECONDS", default: 5, in: 0...3_600,
-            meaning: "how often the apps' files and keys are looked at for changes; 0 = never")
-        appsInterval = seconds == 0 ? nil : .seconds(seconds)
+        appsInterval = ReloadSetting.read(&reader)
         maximumInFlight = reader.integer(
             "MAXIMUM_IN_FLIGHT", default: server.maximumInFlight, in: 1...100_000,
             meaning: "requests being answered; more get 503 at once")

@@ -22,5 +22,7 @@ enum GrantingSchema {
         ("V013_starter.sql", PackageResources.V013_starter_sql),
         ("V014_rewards.sql", PackageResources.V014_rewards_sql),
         ("V015_cards.sql", PackageResources.V015_cards_sql),
+        ("V016_users.sql", PackageResources.V016_users_sql),
+        ("V017_sandbox_sweep.sql", PackageResources.V017_sandbox_sweep_sql),
     ])
 }

@@ -1,6 +1,8 @@
+import Apps
 import Messages
 import Observability
 import Pipeline
+import Reloading
 import Runtime
 import Service
 import Trust
@@ -50,26 +52,35 @@ enum IntakeProgram: ServiceProgram {
     static let prefetch = 32
 
     static func start(_ settings: Settings, _ context: ServiceContext) throws -> [any ServicePart] {
-        let trust = try settings.trust.load(context.logger)
+        let logger = context.logger
+        let (live, watching) = try settings.trust.follow(
+            context, files: { $0.compactMap { $0.appStoreConnect?.file } },
+            make: { IntakeApps(trust: $0, access: AppStoreAccess.read($1, logger: logger)) })
         let metrics = IntakeMetrics(context.metrics)
         let schedule = settings.consumption.schedule
-        return try consumption(settings, context)
+        return watching + consumption(settings, live, context)
             + lanes(Topology.intakeNotifications, settings.lanes, context) {
-                StoreNotifications(
-                    verifier: try trust.verifier(), instruments: metrics, logger: context.logger,
+                let follower = Follower(live)
+                return StoreNotifications(
+                    verifier: try live.value.trust.verifier(), follower: follower, instruments: metrics,
+                    logger: context.logger,
                     chains: ChainWatch(settings.revocation, service: name, metrics: context.metrics),
                     store: NotificationStore(consumption: schedule))
             }
             + lanes(Topology.intakeCommands, 1, context) {
-                RedriveNotifications(verifier: try trust.verifier(), instruments: metrics, logger: context.logger)
+                let follower = Follower(live)
+                return RedriveNotifications(
+                    verifier: try live.value.trust.verifier(), follower: follower, instruments: metrics,
+                    logger: context.logger)
             }
             + lanes(Topology.intakeRevocations, 1, context) { RecordChains(logger: context.logger) }
     }
 
     /// The way to Granting, and the thread that answers consumption requests.
-    private static func consumption(_ settings: Settings, _ context: ServiceContext) throws -> [any ServicePart] {
+    private static func consumption(
+        _ settings: Settings, _ live: Live<IntakeApps>, _ context: ServiceContext
+    ) -> [any ServicePart] {
         guard let broker = context.common.broker, let database = context.common.database else { return [] }
-        let access = try AppStoreAccess.load(appsFolder: settings.trust.appsFolder, logger: context.logger)
         let instruments = ConsumptionMetrics(context.metrics)
         let requester = Requester.start(user: name, broker: broker, logger: context.logger)
         let schedule = settings.consumption.schedule
@@ -78,7 +89,7 @@ enum IntakeProgram: ServiceProgram {
         ) {
             AnswerConsumption(
                 schedule: schedule, assessor: GrantingAssessor(requester: requester),
-                door: ServerAPIDoor(access, settings.serverAPI, stop: context.stop), instruments: instruments,
+                door: ServerAPIDoor(live, settings.serverAPI, stop: context.stop), instruments: instruments,
                 logger: context.logger, stop: context.stop)
         }
         return [QuestionsPart(requester: requester), part]
@@ -100,6 +111,14 @@ enum IntakeProgram: ServiceProgram {
             return LanePart(lane, name: queue.name)
         }
     }
+}
+
+/// What the apps' files say to Intake.
+struct IntakeApps: Sendable {
+    /// Whom it believes.
+    let trust: TrustSettings
+    /// Whom it may speak for.
+    let access: AppStoreAccess
 }
 
 /// The questions that Intake asks Granting.

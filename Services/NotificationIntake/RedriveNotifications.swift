@@ -3,6 +3,8 @@ import Messages
 import Observability
 import Pipeline
 import Postgres
+import Reloading
+import Trust
 
 /// Tells stored notifications again (`intake.commands`): each as a new message with its own id, caused by the request,
 /// decided anew by whoever reads it.
@@ -11,6 +13,7 @@ import Postgres
 /// told in full. A request tells a page of them; the answer says where the next one begins.
 struct RedriveNotifications: Handler {
     private var verifier: SignedDataVerifier
+    private var follower: Follower<IntakeApps>?
     private let instruments: IntakeMetrics
     private let logger: Logger
     private let pageSize: Int64
@@ -20,10 +23,11 @@ struct RedriveNotifications: Handler {
     static let defaultPageSize: Int64 = 500
 
     init(
-        verifier: SignedDataVerifier, instruments: IntakeMetrics, logger: Logger,
+        verifier: SignedDataVerifier, follower: Follower<IntakeApps>? = nil, instruments: IntakeMetrics, logger: Logger,
         pageSize: Int64 = Self.defaultPageSize, now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
     ) {
         self.verifier = verifier
+        self.follower = follower
         self.instruments = instruments
         self.logger = logger
         self.pageSize = pageSize
@@ -31,6 +35,8 @@ struct RedriveNotifications: Handler {
     }
 
     mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
+        // Apps that were added or changed are known from the next batch on.
+        if let apps = follower?.changed(), let verifier = try? apps.trust.verifier() { self.verifier = verifier }
         var outcomes: [Outcome] = []
         // One by one, each seeing the one before it: operators are few.
         for incoming in batch {

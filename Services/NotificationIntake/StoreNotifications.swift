@@ -4,6 +4,7 @@ import Messages
 import Observability
 import Pipeline
 import Postgres
+import Reloading
 import Trust
 
 /// Turns `notification.received` into a stored notification and its fact `notification.<type>`, once for each
@@ -14,6 +15,7 @@ import Trust
 /// is the message: it cannot occupy the key of a genuine notification.
 struct StoreNotifications: Handler {
     private var verifier: SignedDataVerifier
+    private var follower: Follower<IntakeApps>?
     private var store: NotificationStore
     private var chains: ChainWatch
     private let instruments: IntakeMetrics
@@ -23,11 +25,13 @@ struct StoreNotifications: Handler {
     private let refusals = LineBudget()
 
     init(
-        verifier: SignedDataVerifier, instruments: IntakeMetrics, logger: Logger, chains: ChainWatch,
+        verifier: SignedDataVerifier, follower: Follower<IntakeApps>? = nil, instruments: IntakeMetrics, logger: Logger,
+        chains: ChainWatch,
         store: NotificationStore = NotificationStore(),
         now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
     ) {
         self.verifier = verifier
+        self.follower = follower
         self.store = store
         self.chains = chains
         self.logger = logger
@@ -46,6 +50,8 @@ struct StoreNotifications: Handler {
     }
 
     mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
+        // Apps that were added or changed are known from the next batch on.
+        if let apps = follower?.changed(), let verifier = try? apps.trust.verifier() { self.verifier = verifier }
         let time = now()
         let bodies = batch.map { $0.read(NotificationReceived.self) }
         var verdicts: [Verdict] = []

@@ -2,6 +2,7 @@ import AMQP
 import Messages
 import Observability
 import Pipeline
+import Reloading
 import Service
 import Trust
 
@@ -27,6 +28,7 @@ enum VerificationProgram: ServiceProgram {
             ("V002_append_only.sql", PackageResources.V002_append_only_sql),
             ("V003_receipts.sql", PackageResources.V003_receipts_sql),
             ("V004_chains.sql", PackageResources.V004_chains_sql),
+            ("V005_erasures.sql", PackageResources.V005_erasures_sql),
         ])
     }
 
@@ -45,19 +47,35 @@ enum VerificationProgram: ServiceProgram {
     static func start(_ settings: Settings, _ context: ServiceContext) throws -> [any ServicePart] {
         let queue = Topology.verificationPurchases
         guard let broker = context.common.broker, let database = context.common.database else { return [] }
-        let trust = try settings.trust.load(context.logger)
+        let (live, watching) = try settings.trust.follow(context) { trust, _ in trust }
         let configuration = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
         let verifying = (0..<settings.lanes).map { _ in
             let lane = Lane.start(
                 configuration, stop: context.stop, logger: context.logger, metrics: context.metrics
             ) {
-                VerifyPurchases(
+                let follower = Follower(live)
+                let trust = live.value
+                return VerifyPurchases(
                     verifier: try trust.verifier(), receipts: try trust.receiptVerifier(), metrics: context.metrics,
-                    logger: context.logger, revocation: settings.revocation)
+                    logger: context.logger, revocation: settings.revocation, follower: follower)
             }
             return LanePart(lane, name: queue.name)
         }
-        return verifying + [checking(settings, trust, context, broker, database)]
+        return verifying + watching
+            + [checking(settings, live.value, context, broker, database), erasing(context, broker, database)]
+    }
+
+    /// The lane that forgets users.
+    private static func erasing(_ context: ServiceContext, _ broker: AMQPEndpoint, _ database: Secret) -> LanePart {
+        let queue = Topology.verificationCommands
+        var configuration = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
+        // A page takes half a second, and nobody waits for it.
+        configuration.prefetch = 1
+        configuration.yieldsToOthers = true
+        let lane = Lane.start(
+            configuration, stop: context.stop, logger: context.logger, metrics: context.metrics
+        ) { EraseUsers() }
+        return LanePart(lane, name: queue.name)
     }
 
     /// The lane that asks Apple's responders. One message at a time: an answer may take seconds, and heartbeats are kept

@@ -5,6 +5,7 @@ import Messages
 import Observability
 import Pipeline
 import Postgres
+import Reloading
 import Trust
 
 /// Turns `purchase.submitted` into `purchase.verified`, or into a refusal told to the caller.
@@ -13,22 +14,26 @@ import Trust
 /// always computed anew, also for a redelivered message; what was published before is recalled by the lane.
 struct VerifyPurchases: Handler {
     private var verifier: SignedDataVerifier
-    private let receipts: ReceiptVerifier
+    private var receipts: ReceiptVerifier
+    private var follower: Follower<TrustSettings>?
     private var store: EvidenceStore
     private var chains: ChainWatch
+    private var erased: ErasedUsers
     private let instruments: VerificationMetrics
     private let logger: Logger
     private let now: @Sendable () -> Int64
 
     init(
         verifier: SignedDataVerifier, receipts: ReceiptVerifier, metrics: Metrics, logger: Logger,
-        revocation: RevocationPolicy,
-        store: EvidenceStore = EvidenceStore(),
+        revocation: RevocationPolicy, follower: Follower<TrustSettings>? = nil,
+        store: EvidenceStore = EvidenceStore(), erased: ErasedUsers = ErasedUsers(),
         now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
     ) {
         self.verifier = verifier
         self.receipts = receipts
+        self.follower = follower
         self.store = store
+        self.erased = erased
         chains = ChainWatch(revocation, service: VerificationProgram.name, metrics: metrics)
         self.logger = logger
         self.now = now
@@ -37,10 +42,16 @@ struct VerifyPurchases: Handler {
 
     mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
         let time = now()
+        followApps()
         var verdicts: [(PurchaseSubmitted, Verdict)?] = []
         for incoming in batch {
             let submission = incoming.read(PurchaseSubmitted.self)?.storable
             verdicts.append(submission.map { ($0, judge($0, time)) })
+        }
+        try erased.refresh(in: &transaction)
+        for place in verdicts.indices {
+            guard let (submission, verdict) = verdicts[place] else { continue }
+            verdicts[place] = (erased.strip(submission, at: batch[place].header.occurredAt), verdict)
         }
         let requests = try chains.look(at: sightings(verdicts, batch), now: time, in: &transaction)
         var evidence: [Evidence] = []
@@ -66,6 +77,14 @@ struct VerifyPurchases: Handler {
         ReceiptStore.save(receipts, in: &transaction)
         try store.save(evidence, refusals, in: &transaction)
         return outcomes
+    }
+
+    /// Apps that were added or changed are known from the next batch on.
+    private mutating func followApps() {
+        guard let trust = follower?.changed(), let verifier = try? trust.verifier(),
+            let receipts = try? trust.receiptVerifier()
+        else { return }
+        (self.verifier, self.receipts) = (verifier, receipts)
     }
 
     /// The chains that signed what is genuine, each with its message.
@@ -139,6 +158,7 @@ struct VerifyPurchases: Handler {
         var body = PurchaseVerified(
             app: submission.app, userID: submission.userID, orderNumber: submission.orderNumber, transaction: first,
             expectation: submission.expectation, identities: submission.identities)
+        body.submittedAt = header.occurredAt
         if purchases.count > 1 { body.others = Array(purchases.dropFirst()) }
         return try Fact(
             body, key: "\(first.environment.rawValue)/\(first.transactionID)", app: submission.app,

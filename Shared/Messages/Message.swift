@@ -119,6 +119,26 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let consumptionAssessmentRequested = MessageType(rawValue: "consumption.assessment.requested")
     /// The answer to it.
     public static let consumptionAssessmentAnswered = MessageType(rawValue: "consumption.assessment.answered")
+    /// An operator has a user forgotten.
+    public static let userEraseRequested = MessageType(rawValue: "user.erase.requested")
+    /// The answer to it.
+    public static let userEraseAnswered = MessageType(rawValue: "user.erase.answered")
+    /// A customer has no user any more.
+    public static let userErased = MessageType(rawValue: "user.erased")
+    /// Verification asks itself to go on forgetting a user.
+    public static let evidenceEraseRequested = MessageType(rawValue: "evidence.erase.requested")
+    /// A guest has registered.
+    public static let userTransferRequested = MessageType(rawValue: "user.transfer.requested")
+    /// The answer to it.
+    public static let userTransferAnswered = MessageType(rawValue: "user.transfer.answered")
+    /// A guest's wallet has become a registered user's.
+    public static let userTransferred = MessageType(rawValue: "user.transferred")
+    /// An operator sweeps the sandbox out of an app's wallets.
+    public static let sandboxSweepRequested = MessageType(rawValue: "sandbox.sweep.requested")
+    /// What a page of it came to.
+    public static let sandboxSweepAnswered = MessageType(rawValue: "sandbox.sweep.answered")
+    /// A wallet was swept.
+    public static let sandboxSwept = MessageType(rawValue: "sandbox.swept")
     /// A lane parked the request: an operator has to look at it.
     public static let requestParked = MessageType(rawValue: "request.parked")
 }

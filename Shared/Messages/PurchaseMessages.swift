@@ -58,6 +58,8 @@ public struct PurchaseVerified: Message {
     public var identities: [IdentityHash]?
     /// Of a receipt: its further purchases of the product. All are decided in one go and answered once.
     public var others: [VerifiedTransaction]?
+    /// When it was handed in (ms since 1970): what a user did before their erasure is nobody's after it.
+    public var submittedAt: Int64?
 
     /// Everything that was verified.
     public var transactions: [VerifiedTransaction] { [transaction] + (others ?? []) }

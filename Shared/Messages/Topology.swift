@@ -79,6 +79,9 @@ public enum Topology {
     /// Chains of certificates to ask Apple's responders about.
     public static let verificationRevocations = Queue(
         name: "verification.revocations", durability: .work, types: [.chainCheckRequested])
+    /// Operators, and what Verification asks itself.
+    public static let verificationCommands = Queue(
+        name: "verification.commands", durability: .work, types: [.userEraseRequested, .evidenceEraseRequested])
     /// Verified purchases to grant.
     public static let grantingPurchases = Queue(
         name: "granting.purchases", durability: .work, types: [.purchaseVerified])
@@ -89,7 +92,10 @@ public enum Topology {
     /// Operators and re-drives.
     public static let grantingCommands = Queue(
         name: "granting.commands", durability: .work,
-        types: [.catalogImportRequested, .purchaseRedriveRequested, .riskClearRequested])
+        types: [
+            .catalogImportRequested, .purchaseRedriveRequested, .riskClearRequested, .userEraseRequested,
+            .userTransferRequested, .sandboxSweepRequested,
+        ])
     /// Questions.
     public static let grantingQueries = Queue(
         name: "granting.queries", durability: .query,
@@ -114,7 +120,8 @@ public enum Topology {
 
     /// All queues but the parking, retry and reply ones, which follow from these.
     public static let queues = [
-        verificationPurchases, verificationRevocations, grantingPurchases, grantingWallet, grantingCommands,
+        verificationPurchases, verificationRevocations, verificationCommands, grantingPurchases, grantingWallet,
+        grantingCommands,
         grantingQueries,
         grantingNotifications, intakeNotifications, intakeCommands, intakeRevocations,
     ]
@@ -125,7 +132,7 @@ public enum Topology {
     /// Facts copied to the stream: no payloads, no personal data.
     public static let streamedFacts: [MessageType] = [
         .purchaseGranted, .purchaseHeld, .purchaseClawedBack, .debtRepaid, .riskFlagged, .riskCleared, .orderCreated,
-        .tokenIssued, .spendDecided, .catalogImported,
+        .tokenIssued, .spendDecided, .catalogImported, .userErased, .userTransferred, .sandboxSwept,
     ]
 
     /// The queues that `type` reaches.

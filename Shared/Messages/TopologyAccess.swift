@@ -42,8 +42,9 @@ extension Topology {
         ], reads: [], asks: true, answers: false, operates: false)
     /// Verification: the only one that can say `purchase.verified`, and what is revoked.
     public static let verificationAccess = Access(
-        user: "verification", says: [.purchaseVerified, .chainCheckRequested, .chainChecked],
-        reads: [verificationPurchases, verificationRevocations], asks: false, answers: true, operates: false)
+        user: "verification", says: [.purchaseVerified, .chainCheckRequested, .chainChecked, .evidenceEraseRequested],
+        reads: [verificationPurchases, verificationRevocations, verificationCommands], asks: false, answers: true,
+        operates: false)
     /// Granting.
     public static let grantingAccess = Access(
         user: "granting", says: streamedFacts + [.purchaseRedriveRequested],
@@ -57,7 +58,10 @@ extension Topology {
     /// The operator's command line: requests only.
     public static let controlAccess = Access(
         user: "control",
-        says: [.catalogImportRequested, .catalogRequested, .notificationRedriveRequested, .riskClearRequested],
+        says: [
+            .catalogImportRequested, .catalogRequested, .notificationRedriveRequested, .riskClearRequested,
+            .userEraseRequested, .userTransferRequested, .sandboxSweepRequested,
+        ],
         reads: [],
         asks: true, answers: false, operates: true)
 

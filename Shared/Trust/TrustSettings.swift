@@ -13,6 +13,12 @@ public struct TrustSettings: Sendable {
     /// Apple's roots, and the local stand-in's where one is configured.
     public let roots: [Certificate]
 
+    /// Composes them.
+    public init(apps: [AcceptedApp], roots: [Certificate]) {
+        self.apps = apps
+        self.roots = roots
+    }
+
     /// Everything wrong with the files, a sentence each.
     public struct Problems: Error, CustomStringConvertible {
         /// What is wrong, each.

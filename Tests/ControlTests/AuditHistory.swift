@@ -30,6 +30,9 @@ enum AuditHistory {
         func buy(_ statements: SimulatedTransaction..., by user: UserID?, order: String? = nil) throws {
             try shop.purchase(statements, by: user, order: order)
         }
+        // Bought in the sandbox and swept.
+        try buy(AuditedDatabase.statement("30", environment: "Sandbox"), by: alice)
+        try shop.sweep()
         try shop.order("A1", "coins60", token: token, by: alice)
         try shop.order("A2", "bundle", token: "22222222-2222-4222-8222-222222222222", by: alice)
         try buy(AuditedDatabase.statement("1", token: token), by: alice, order: "A1")

@@ -128,6 +128,17 @@ struct AuditedDatabase: Sendable {
             ], by: DecideWallet())
     }
 
+    /// Sweeps the sandbox.
+    func sweep() throws {
+        _ = try decide(
+            [
+                Self.incoming(
+                    SandboxSweepRequested(
+                        app: Self.app, sweep: "00000000-0000-4000-8000-0000000000b1",
+                        before: WallClock.milliseconds + 60_000, after: nil, actor: "op", isDryRun: false))
+            ], by: RunCommands())
+    }
+
     /// One batch of Granting.
     func decide(_ batch: [Incoming], by handler: some Handler) throws -> [Fact] {
         try run(handler, batch, "granting")

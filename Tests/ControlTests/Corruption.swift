@@ -95,6 +95,12 @@ struct Corruption: Sendable, CustomTestStringConvertible {
             "what a spend drew", "UPDATE granting.draws SET source_id = 'elsewhere' WHERE source_id = 's1'",
             ["lots.spends"], line: "source_id s1; asset DANBING; 50 spent, 0 drawn"),
         Corruption(
+            "what a sweep drew", "UPDATE granting.draws SET source_id = 'elsewhere' WHERE kind = 'sweep'",
+            ["lots.sweeps"], line: "line 60, drawn nothing of no lot"),
+        Corruption(
+            "a sweep's purchase", "UPDATE granting.grants SET swept_at = NULL WHERE transaction_id = '30'",
+            ["wallets.causes"], line: "SANDBOX_SWEEP 30/"),
+        Corruption(
             "a spend's decision",
             "UPDATE granting.spends SET outcome = 'not_enough', code = 'X' WHERE source_id = 's1'",
             ["lots.spends", "spends.lines", "wallets.causes"], line: "not_enough 50 of DANBING; line: 50 of DANBING"),

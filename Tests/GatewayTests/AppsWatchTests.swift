@@ -3,6 +3,7 @@ import JOSE
 import JSON
 import Messages
 import Observability
+import Reloading
 import Testing
 
 @testable import Gateway
@@ -12,19 +13,22 @@ import Testing
     private struct Watched {
         let folder: AppFolder
         let apps: LiveApps
-        var watch: AppsWatch
+        var watch: AppsWatch<AppDirectory>
         let metrics = Metrics()
 
         init(_ folder: AppFolder) {
             self.folder = folder
             let read = AppFiles.read(folder.path)
+            let path = folder.path
             apps = LiveApps(read.directory)
-            watch = AppsWatch(folder: folder.path, apps: apps, read: read, logger: .silent, metrics: metrics)
+            watch = AppsWatch(
+                folder: path, live: apps, first: read.reading, logger: .silent, metrics: metrics
+            ) { AppFiles.read(path).reading }
         }
 
         /// Whether a user is let in with this token.
         func accepts(_ token: String) throws -> Bool {
-            let found = try #require(apps.directory.find(host: "clouds.example", path: "/pay/api/wallet/balance"))
+            let found = try #require(apps.value.find(host: "clouds.example", path: "/pay/api/wallet/balance"))
             return (try? found.app.login.verify(token, now: TestTokens.now / 1_000)) != nil
         }
     }
@@ -72,11 +76,11 @@ import Testing
         try watched.folder.replace("surface: orders", "surface: ordres")
         #expect(watched.watch.look() == .rejected(problems: 1))
         #expect(try watched.accepts(token))
-        #expect(watched.metrics.render().contains("purser_gateway_apps_stale 1"))
+        #expect(watched.metrics.render().contains("purser_apps_stale 1"))
         #expect(watched.watch.look() == .unchanged)
         try watched.folder.replace("surface: ordres", "surface: orders")
         #expect(watched.watch.look() == .replaced(apps: 1))
-        #expect(watched.metrics.render().contains("purser_gateway_apps_stale 0"))
+        #expect(watched.metrics.render().contains("purser_apps_stale 0"))
     }
 
     @Test func `a key file that gets unusable keeps the former key in force`() throws {
@@ -92,14 +96,14 @@ import Testing
 
     @Test func `an app that is added is served, without a restart`() throws {
         var watched = Watched(try AppFolder())
-        #expect(watched.apps.directory.find(host: "other.example", path: "/api/wallet/balance") == nil)
+        #expect(watched.apps.value.find(host: "other.example", path: "/api/wallet/balance") == nil)
         let second = AppFolder.clouds.replacing("id: clouds", with: "id: other")
             .replacing("clouds.example", with: "other.example").replacing("pathPrefix: /pay\n", with: "")
             .replacing("com.example.clouds", with: "com.example.other").replacing(
                 "audience: clouds", with: "audience: other")
         try watched.folder.write("other.yaml", Array(second.utf8), mode: 0o644)
         #expect(watched.watch.look() == .replaced(apps: 2))
-        let found = watched.apps.directory.find(host: "other.example", path: "/api/wallet/balance")
+        let found = watched.apps.value.find(host: "other.example", path: "/api/wallet/balance")
         #expect(found?.app.id == AppID("other"))
     }
 }

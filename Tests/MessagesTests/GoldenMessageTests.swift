@@ -25,7 +25,7 @@ import Testing
     /// Every message type with every field set.
     static let samples: [Sample] =
         purchaseSamples + walletSamples + catalogSamples + notificationSamples + revocationSamples
-        + consentSamples
+        + consentSamples + userSamples
 
     @Test(arguments: samples) func `a message on the wire is exactly its golden file`(sample: Sample) throws {
         let file = Self.folder.appending(path: "\(sample.type.rawValue).v\(sample.version).json")
@@ -99,9 +99,13 @@ extension GoldenMessageTests {
                 app: .init("app"), userID: .init("u1"), orderNumber: .init("IAP20260101000000000001"),
                 signedTransaction: "a.b.c", expectation: expectation, identities: identities)),
         Sample(
-            PurchaseVerified(
-                app: .init("app"), userID: .init("u1"), orderNumber: .init("IAP20260101000000000001"),
-                transaction: transaction, expectation: expectation, identities: identities)),
+            {
+                var verified = PurchaseVerified(
+                    app: .init("app"), userID: .init("u1"), orderNumber: .init("IAP20260101000000000001"),
+                    transaction: transaction, expectation: expectation, identities: identities)
+                verified.submittedAt = 1_760_000_002_000
+                return verified
+            }()),
         Sample(
             PurchaseGranted(
                 customer: customer, transactionID: .init("1"), productID: .init("coins_60"), productVersion: 3,

@@ -54,7 +54,7 @@ import Testing
     private static let forbidden = [
         "UPDATE verification.evidence SET submitter = 'mallory'", "DELETE FROM verification.evidence",
         "TRUNCATE verification.evidence", "UPDATE verification.headers SET segment = ''",
-        "DELETE FROM verification.headers", "UPDATE verification.facts SET body = ''",
+        "DELETE FROM verification.headers", "UPDATE verification.facts SET body = '{}'",
         "DELETE FROM verification.facts", "UPDATE verification.quarantine SET reason = ''",
         "ALTER TABLE verification.evidence DROP COLUMN submitter", "CREATE TABLE verification.mine ()",
         "UPDATE verification.schema_migrations SET version = 9",

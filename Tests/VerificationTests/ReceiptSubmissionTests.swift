@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ReceiptSubmissionTests {
     private static let product = "com.example.game.gems"
 
-    private static func receipt(_ ids: [String], bundleID: String = World.gameBundle) throws -> String {
+    static func receipt(_ ids: [String], bundleID: String = World.gameBundle) throws -> String {
         let authority = try World.receipts.get()
         let purchases = ids.map {
             SimulatedReceipt.Purchase(transactionID: $0, productID: product, purchaseDate: World.now - 60_000)
@@ -21,9 +21,11 @@ import Testing
             SimulatedReceipt(bundleID: bundleID, creationDate: World.now - 1_000, purchases: purchases + [other]))
     }
 
-    private static func submission(_ receipt: String, product: String = product) throws -> Incoming {
+    static func submission(
+        _ receipt: String, product: String = product, by user: String = "alice"
+    ) throws -> Incoming {
         let body = PurchaseSubmitted(
-            app: World.game, userID: UserID("alice"), receipt: receipt, productID: ProductID(product))
+            app: World.game, userID: UserID(user), receipt: receipt, productID: ProductID(product))
         let header = MessageHeader(
             id: MessageID(UUIDText.random()), type: .purchaseSubmitted, version: 1, occurredAt: World.now,
             correlationID: "correlation", replyTo: "gateway")

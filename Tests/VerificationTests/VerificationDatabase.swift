@@ -38,11 +38,11 @@ struct VerificationDatabase: Sendable {
     /// The handler as the service makes it, with a clock that stands still.
     static func handler(
         _ store: EvidenceStore = EvidenceStore(), metrics: Metrics = Metrics(), revocation: RevocationPolicy = .off,
-        now: @escaping @Sendable () -> Int64 = { World.now }
+        erased: ErasedUsers = ErasedUsers(), now: @escaping @Sendable () -> Int64 = { World.now }
     ) throws -> VerifyPurchases {
         VerifyPurchases(
             verifier: try World().verifier(), receipts: try World().receiptVerifier(), metrics: metrics,
-            logger: .silent, revocation: revocation, store: store, now: now)
+            logger: .silent, revocation: revocation, store: store, erased: erased, now: now)
     }
 
     /// Rows of a query of the superuser.

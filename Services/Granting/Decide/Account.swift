@@ -39,6 +39,8 @@ struct LedgerRow: Sendable, Equatable {
         case repaymentReturned = "DEBT_REPAYMENT_RETURNED"
         /// The app's server spent it.
         case usage = "APP_USAGE"
+        /// What was bought in the sandbox was swept.
+        case sweep = "SANDBOX_SWEEP"
     }
 
     /// Whose account.
@@ -51,8 +53,8 @@ struct LedgerRow: Sendable, Equatable {
     var balanceAfter: Int64
     /// What kind of cause.
     var source: Source
-    /// Which cause: `<transactionId>/<revision>`; for a repayment `<owed for>/<paid by>/<revision>`; the caller's id of a
-    /// spend.
+    /// Which cause: `<transactionId>/<revision>`; for a repayment `<owed for>/<paid by>/<revision>`; for a sweep
+    /// `<transactionId>/<sweep>`; the caller's id of a spend.
     var sourceID: String
     /// The environment of the purchase; nil for spends, which draw on both.
     var environment: StoreEnvironment?

@@ -20,6 +20,8 @@ struct Announcement: Sendable, Equatable {
         case tokenIssued(TokenIssued)
         /// A spend was decided.
         case spendDecided(SpendDecided)
+        /// Sandbox purchases were swept out of a wallet.
+        case swept(SandboxSwept)
     }
 
     /// What became true.

@@ -74,6 +74,12 @@ enum Amounts {
         return overflow ? nil : product
     }
 
+    /// `left + right`, for people: where it does not fit, the largest number.
+    static func sum(_ left: Int64, _ right: Int64) -> Int64 {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? .max : sum
+    }
+
     /// The part of `amount` that a revoked share (milliunits of per cent) takes back, rounded down to whole units in the
     /// customer's favour; 100 % is all of it. Calculated in 128 bits, so it never overflows.
     static func share(_ share: Int64, of amount: Int64) -> Int64 {

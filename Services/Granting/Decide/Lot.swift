@@ -36,6 +36,8 @@ struct Draw: Sendable, Equatable {
         case clawback
         /// It paid a debt.
         case repayment
+        /// It was bought in the sandbox and swept.
+        case sweep
     }
 
     /// Which lot.
@@ -44,7 +46,7 @@ struct Draw: Sendable, Equatable {
     var kind: Kind
     /// The source id of the ledger row.
     var sourceID: String
-    /// The refunded purchase that drew it or is owed for; nil for spends.
+    /// The refunded purchase that drew it or is owed for; nil for spends and sweeps.
     var refunded: TransactionKey?
     /// How much, never 0.
     var amount: Int64

@@ -13,6 +13,7 @@ extension Announcement {
         case .orderCreated(let message): try fact(message, header, app, now)
         case .tokenIssued(let message): try fact(message, header, app, now)
         case .spendDecided(let message): try fact(message, header, app, now)
+        case .swept(let message): try fact(message, header, app, now)
         }
     }
 

@@ -35,7 +35,21 @@ struct DecideWallet: Handler {
         case consent(ConsentChangeRequested)
         /// Nothing that can be decided.
         case unusable(reason: String)
+
+        /// Who asks.
+        var user: UserKey? {
+            switch self {
+            case .order(let order): UserKey(app: order.app, user: order.userID)
+            case .token(let token): UserKey(app: token.app, user: token.userID)
+            case .spend(let spend): UserKey(app: spend.app, user: spend.userID)
+            case .consent(let consent): UserKey(app: consent.app, user: consent.userID)
+            case .unusable: nil
+            }
+        }
     }
+
+    /// What a user asked for who was erased before it was decided: nothing is done, and nobody is left to be answered.
+    private static let nobody = Outcome.done(facts: [], reply: nil)
 
     /// Handles a batch inside one transaction.
     mutating func handle(_ batch: [Incoming], in tables: inout some BookTables & ~Copyable) throws -> [Outcome] {
@@ -48,6 +62,7 @@ struct DecideWallet: Handler {
     ) throws -> [Outcome] {
         var needs = BookNeeds()
         for (incoming, request) in zip(batch, requests) {
+            if let user = request.user { needs.hear(user, at: incoming.header.occurredAt) }
             switch request {
             case .order(let order): needs.orders.append(order)
             case .token(let token): needs.userTokens.append(token)
@@ -67,34 +82,34 @@ struct DecideWallet: Handler {
     }
 
     private func decide(
-        _ request: Request, _ incoming: Incoming, _ books: inout Books, _ callers: [UserKey: CustomerID]
+        _ request: Request, _ incoming: Incoming, _ books: inout Books, _ callers: Callers
     ) throws -> Outcome {
-        let cause = incoming.header.id
+        let (cause, instant) = (incoming.header.id, incoming.header.occurredAt)
         let app: AppID
         let announcements: [Announcement]
         let reply: Reply?
         switch request {
         case .order(let order):
-            guard let customer = callers[UserKey(app: order.app, user: order.userID)] else {
-                return .park(reason: Reason.order)
+            guard let customer = callers.customer(UserKey(app: order.app, user: order.userID), at: instant) else {
+                return Self.nobody
             }
             let decision = books.decide(OrderCase(cause: cause, customer: customer, request: order))
             (app, announcements, reply) = (order.app, decision.announcements, try incoming.reply(decision.answer))
         case .token(let token):
-            guard let customer = callers[UserKey(app: token.app, user: token.userID)] else {
-                return .park(reason: Reason.order)
+            guard let customer = callers.customer(UserKey(app: token.app, user: token.userID), at: instant) else {
+                return Self.nobody
             }
             let decision = books.decide(TokenCase(customer: customer, request: token))
             (app, announcements, reply) = (token.app, decision.announcements, try incoming.reply(decision.answer))
         case .spend(let spend):
-            guard let customer = callers[UserKey(app: spend.app, user: spend.userID)] else {
-                return .park(reason: Reason.sourceID)
+            guard let customer = callers.customer(UserKey(app: spend.app, user: spend.userID), at: instant) else {
+                return Self.nobody
             }
             let decision = books.decide(SpendCase(cause: cause, customer: customer, request: spend))
             (app, announcements, reply) = (spend.app, decision.announcements, try incoming.reply(decision.answer))
         case .consent(let consent):
-            guard let customer = callers[UserKey(app: consent.app, user: consent.userID)] else {
-                return .park(reason: Reason.consent)
+            guard let customer = callers.customer(UserKey(app: consent.app, user: consent.userID), at: instant) else {
+                return Self.nobody
             }
             let answer = books.decide(
                 ConsentCase(

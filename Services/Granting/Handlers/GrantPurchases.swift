@@ -27,7 +27,8 @@ struct GrantPurchases: Handler {
             for transaction in verified.transactions {
                 let need = BookNeeds.PurchaseNeed(
                     cause: batch[place].header.id, app: verified.app,
-                    user: verified.userID.map { UserKey(app: verified.app, user: $0) }, customer: nil,
+                    user: verified.userID.map { UserKey(app: verified.app, user: $0) },
+                    at: verified.submittedAt ?? batch[place].header.occurredAt, customer: nil,
                     orderNumber: verified.orderNumber, transaction: transaction.canonical,
                     expectation: verified.expectation?.canonical, identities: verified.identities)
                 entries.append(PurchaseRound.Entry(place: place, need: need))

@@ -20,12 +20,14 @@ struct PurchaseRound {
         guard !entries.isEmpty else { return }
         var needs = BookNeeds()
         needs.purchases = entries.map(\.need)
+        for need in needs.purchases { if let user = need.user { needs.hear(user, at: need.at) } }
         var (books, callers) = try BookLoader.load(needs, &catalogs, in: &tables)
         var decisions: [Int: [PurchaseDecision]] = [:]
         for entry in entries {
             let need = entry.need
             let submission = Submission(
-                cause: need.cause, app: need.app, caller: need.user.flatMap { callers[$0] } ?? need.customer,
+                cause: need.cause, app: need.app,
+                caller: need.user.flatMap { callers.customer($0, at: need.at) } ?? need.customer,
                 orderNumber: need.orderNumber, transaction: books.catalog(of: need.app).typed(need.transaction),
                 notification: need.notification, expectation: need.expectation, identities: need.identities)
             decisions[entry.place, default: []].append(books.decide(submission))

@@ -47,6 +47,24 @@ enum BookChange {
     case insertConsents([Consent])
     /// An operator's word about a user.
     case clearRisk(RiskClearRequested, cause: MessageID)
+    /// Who a customer is from now on; nil: nobody.
+    case nameCustomer(CustomerID, UserID?)
+    /// Hashes of who a customer is go.
+    case forgetIdentities(CustomerID)
+    /// What a customer was called as a guest goes.
+    case forgetFormerNames(CustomerID)
+    /// Nothing is awaited on a customer's orders any more.
+    case endOrders(CustomerID)
+    /// What nobody owns yet is decided anew for nobody: whoever handed it in may claim it by a later login.
+    case dropSubmissions(CustomerID)
+    /// A name means something no more.
+    case retireName(FormerUser, cause: MessageID)
+    /// An operator's decision about a user.
+    case recordUserCommand(UserCommand)
+    /// Sandbox grants that give nothing from now on.
+    case markSwept([TransactionKey])
+    /// A page of a sweep.
+    case recordSweep(SandboxSweepRequested, SandboxSweepAnswered, cause: MessageID)
     /// A catalogue that comes into force; the next three belong to it.
     case insertCatalog(CatalogTables.Entry)
     /// What its products are from now on.
@@ -81,6 +99,15 @@ enum BookChange {
         case .insertFlags(let flags): RefundTables.insert(flags)
         case .insertConsents(let consents): ConsentTable.insert(consents)
         case .clearRisk(let request, let cause): RefundTables.clear(request, cause: cause)
+        case .nameCustomer(let customer, let user): UserTables.name(customer, user)
+        case .forgetIdentities(let customer): UserTables.forgetIdentities(of: customer)
+        case .forgetFormerNames(let customer): UserTables.forgetFormerNames(of: customer)
+        case .endOrders(let customer): UserTables.endOrders(of: customer)
+        case .dropSubmissions(let customer): UserTables.dropSubmissions(of: customer)
+        case .retireName(let name, let cause): UserTables.retire(name, cause: cause)
+        case .recordUserCommand(let command): UserTables.record(command)
+        case .markSwept(let keys): SweepTables.mark(keys)
+        case .recordSweep(let request, let answer, let cause): SweepTables.record(request, answer, cause: cause)
         case .insertCatalog(let entry): CatalogTables.insert(entry)
         case .insertProducts(let entry): CatalogTables.insertProducts(entry)
         case .insertAmounts(let entry): CatalogTables.insertAmounts(entry)

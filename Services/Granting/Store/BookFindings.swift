@@ -47,6 +47,13 @@ struct BookFindings {
     /// Who customers are to starter offers, and which offers are used up.
     var identities: [CustomerIdentity] = []
     var claims: [StarterClaim] = []
+    /// What names of users meant before, oldest first.
+    var formerUsers: [FormerUser] = []
+    /// What was decided on a request about users before.
+    var userCommand: (outcome: UserCommand.Outcome, customer: CustomerID?, isSame: Bool)?
+    /// What a page of a sweep was answered before, and what is to be swept next, in order.
+    var answeredSweep: SandboxSweepAnswered?
+    var sweepable: [TransactionKey] = []
     /// Held purchases that were marked.
     var marked: [TransactionKey] = []
 
@@ -64,7 +71,13 @@ struct BookFindings {
                 (try $0.int8("version"), try CatalogTables.decode(try $0.json("definition")))
             }
         case .findCustomers, .lockCustomers: customers += try rows.map(CustomerTables.customer)
-        case .findOwners: owners += try rows.map { try $0.id("customer") }
+        case .formerUsers: formerUsers += try rows.map(UserTables.former)
+        case .userCommand: userCommand = try rows.first.map(UserTables.decision)
+        case .answeredSweep: answeredSweep = try rows.first.map(SweepTables.answer)
+        case .sweepable:
+            sweepable += try rows.map { try $0.transactionKey() }
+            owners += try rows.map { try $0.id("customer") }
+        case .findOwners, .hasBooks: owners += try rows.map { try $0.id("customer") }
         case .lockTransactions, .transactions, .chain, .cards: purchases += try rows.map(TransactionTable.purchase)
         case .tokens: tokens += try rows.map(CustomerTables.token)
         case .subscriptionOwners: subscriptionOwners += try rows.map(SubscriptionTables.owner)

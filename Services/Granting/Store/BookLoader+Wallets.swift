@@ -52,8 +52,8 @@ extension BookLoader {
         }
         var asked = bought
         for token in needs.userTokens {
-            let customer = callers[UserKey(app: token.app, user: token.userID)]
-            let known = customer.flatMap { books.identities[$0] } ?? []
+            let customers = callers.all(of: UserKey(app: token.app, user: token.userID))
+            let known = customers.reduce(into: Set<IdentityHash>()) { $0.formUnion(books.identities[$1] ?? []) }
             for environment in StoreEnvironment.allCases {
                 for offer in books.catalog(of: token.app).offers {
                     asked.formUnion(
@@ -79,7 +79,7 @@ extension BookLoader {
         let stored = books.purchases[need.transaction.key]
         let token = books.owner(ofToken: need.transaction.appAccountToken, in: need.app)
         let stamped = books.owner(ofToken: stored?.statement.appAccountToken, in: need.app)
-        let caller = need.user.flatMap { callers[$0] } ?? need.customer
+        let caller = need.user.flatMap { callers.customer($0, at: need.at) } ?? need.customer
         let order = need.orderNumber.flatMap { books.orders[$0]?.customer }
         return [stored?.owner, token?.customer, stamped?.customer, caller, order].compactMap { $0 }
     }
@@ -112,8 +112,8 @@ extension BookLoader {
     }
 
     private var spendKeys: [SpendKey] {
-        let keys = needs.spends.compactMap { spend in
-            callers[UserKey(app: spend.app, user: spend.userID)].map {
+        let keys = needs.spends.flatMap { spend in
+            callers.all(of: UserKey(app: spend.app, user: spend.userID)).map {
                 SpendKey(customer: $0, sourceID: spend.sourceID)
             }
         }
@@ -125,8 +125,9 @@ extension BookLoader {
     private func lotRanges(_ books: Books) -> [WalletTables.LotRange] {
         var ranges: Set<WalletTables.LotRange> = []
         for spend in needs.spends {
-            guard let customer = callers[UserKey(app: spend.app, user: spend.userID)] else { continue }
-            ranges.insert(WalletTables.LotRange(customer: customer, asset: spend.asset))
+            for customer in callers.all(of: UserKey(app: spend.app, user: spend.userID)) {
+                ranges.insert(WalletTables.LotRange(customer: customer, asset: spend.asset))
+            }
         }
         for need in needs.purchases + needs.waiting {
             guard isRevoked(need, books) || need.transaction.isNonConsumable else { continue }
@@ -156,7 +157,7 @@ extension Books {
     }
 
     /// Adds what stands still under the locks. What is known of a transaction from its own lock stays.
-    fileprivate mutating func take(over found: BookFindings) {
+    mutating func take(over found: BookFindings) {
         for order in found.orders { orders[order.number] = order }
         for purchase in found.purchases where purchases[purchase.key] == nil { purchases[purchase.key] = purchase }
         for grant in found.grants { insert(grant) }

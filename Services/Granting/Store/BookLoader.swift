@@ -10,14 +10,14 @@ struct BookLoader {
     /// What was asked for.
     private(set) var needs: BookNeeds
     /// Who asked, by user.
-    private(set) var callers: [UserKey: CustomerID] = [:]
+    private(set) var callers = Callers()
     /// Who has which periods of subscriptions.
     private(set) var holders: [PeriodKey: CustomerID] = [:]
 
     /// Loads everything. `catalogs` remembers catalogues between batches.
     static func load(
         _ needs: BookNeeds, _ catalogs: inout CatalogCache, in tables: inout some BookTables & ~Copyable
-    ) throws -> (books: Books, callers: [UserKey: CustomerID]) {
+    ) throws -> (books: Books, callers: Callers) {
         var loader = BookLoader(needs: needs)
         var books = Books(siblingOrderNumber: SiblingOrder.number)
         let owners = try loader.lookAhead(&books, &catalogs, in: &tables)
@@ -35,7 +35,7 @@ struct BookLoader {
     ) throws -> Set<CustomerID> {
         var queries: [BookQuery] = [.keepCatalog, .stamps(needs.apps)]
         let users = needs.users
-        if !users.isEmpty { queries.append(.findCustomers(users)) }
+        if !users.isEmpty { queries += [.findCustomers(users), .formerUsers(users)] }
         if !needs.purchases.isEmpty {
             queries.append(.findOwners(needs.keys, needs.tokens, needs.orderNumbers.sorted()))
         }
@@ -43,12 +43,14 @@ struct BookLoader {
         let found = try tables.run(queries)
         var owners = Set(needs.purchases.compactMap(\.customer) + found.owners)
         owners.formUnion(found.subscriptionOwners.map(\.owner.customer))
-        owners.formUnion(takeCallers(found.customers))
-        let newcomers = users.filter { callers[$0] == nil }
+        callers.take(found.formerUsers)
+        callers.take(found.customers)
+        let newcomers = users.filter { callers.isNew($0, at: needs.heard[$0] ?? .max) }
         if !newcomers.isEmpty {
-            let inserted = try tables.run([.insertCustomers(newcomers), .findCustomers(newcomers)])
-            owners.formUnion(takeCallers(inserted.customers))
+            callers.take(try tables.run([.insertCustomers(newcomers), .findCustomers(newcomers)]).customers)
         }
+        owners.formUnion(users.flatMap(callers.all))
+        forgetErased()
         books.catalogs = try catalogs.catalogs(inForce: found.stamps, in: &tables)
         for place in needs.purchases.indices {
             let need = needs.purchases[place]
@@ -57,13 +59,13 @@ struct BookLoader {
         return owners
     }
 
-    /// Remembers who asked, and returns their customers.
-    private mutating func takeCallers(_ customers: [Customer]) -> [CustomerID] {
-        for customer in customers {
-            guard let user = customer.userID else { continue }
-            callers[UserKey(app: customer.app, user: user)] = customer.id
+    /// Of who is erased nothing is looked up, and so nothing kept: not who they are to starter offers either.
+    private mutating func forgetErased() {
+        for place in needs.purchases.indices {
+            let need = needs.purchases[place]
+            guard let user = need.user, callers.customer(user, at: need.at) == nil else { continue }
+            needs.purchases[place].identities = nil
         }
-        return customers.map(\.id)
     }
 
     /// Locks customers and transactions. If a transaction turns out to belong to somebody who is not locked, because it

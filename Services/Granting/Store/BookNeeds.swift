@@ -10,6 +10,8 @@ struct BookNeeds {
         var app: AppID
         /// Who handed it in.
         var user: UserKey?
+        /// When (ms since 1970): by it is known who that user was.
+        var at: Int64 = .max
         /// The same, where only the customer is known.
         var customer: CustomerID?
         /// The order they named.
@@ -36,6 +38,12 @@ struct BookNeeds {
     var spends: [SpendRequested] = []
     /// Consent given or withdrawn, with the messages that say so.
     var consents: [(cause: MessageID, request: ConsentChangeRequested)] = []
+
+    /// When each user was last heard of (ms since 1970), as far as the messages tell.
+    private(set) var heard: [UserKey: Int64] = [:]
+
+    /// Notes when a user said something.
+    mutating func hear(_ user: UserKey, at instant: Int64) { heard[user] = max(heard[user] ?? instant, instant) }
 
     /// The apps spoken of, sorted.
     var apps: [AppID] {

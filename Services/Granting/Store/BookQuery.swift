@@ -84,6 +84,16 @@ enum BookQuery {
     /// The consents in force, and what earlier deliveries of some messages made of them.
     case consents([CustomerID], [MessageID])
 
+    /// What names of users meant before.
+    case formerUsers([UserKey])
+    /// What was decided on an operator's request about users before.
+    case userCommand(UserCommand.Kind, AppID, requestID: String, [UserID])
+    /// The customer, if it has anything that another wallet could miss.
+    case hasBooks(CustomerID)
+    /// What a page of a sweep was answered before, and the sandbox grants that are to be swept next.
+    case answeredSweep(MessageID)
+    case sweepable(SandboxSweepRequested, limit: Int64)
+
     /// Transactions as they are, unlocked.
     case transactions([TransactionKey])
     /// Marks held purchases as asked for, and returns them; locked ones are skipped.
@@ -132,6 +142,12 @@ enum BookQuery {
         case .identities(let customers): StarterTables.identities(customers)
         case .insertClaims(let keys): StarterTables.insert(keys)
         case .lockClaims(let keys): StarterTables.lock(keys)
+        case .formerUsers(let users): UserTables.former(users)
+        case .userCommand(let kind, let app, let requestID, let users):
+            UserTables.decided(kind, app, requestID, users)
+        case .hasBooks(let customer): UserTables.hasBooks(customer)
+        case .answeredSweep(let cause): SweepTables.answered(cause)
+        case .sweepable(let request, let limit): SweepTables.page(request, limit: limit)
         case .transactions(let keys): TransactionTable.read(keys)
         case .markHeld(let range): TransactionTable.markHeld(range)
         }

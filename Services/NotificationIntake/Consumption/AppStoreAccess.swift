@@ -5,7 +5,7 @@ import Messages
 import Observability
 import Service
 
-/// The apps' keys for Apple's Server API, read at the start.
+/// The apps' keys for Apple's Server API, as they were read at one time.
 struct AppStoreAccess: Sendable {
     /// What is known of an app.
     enum Entry: Sendable {
@@ -19,9 +19,9 @@ struct AppStoreAccess: Sendable {
     let entries: [AppID: Entry]
 
     /// Reads the keys of all apps. An unusable one is told and used for nothing; its app's requests wait.
-    static func load(appsFolder: String, logger: Logger) throws -> AppStoreAccess {
+    static func read(_ apps: [AppConfiguration], logger: Logger) -> AppStoreAccess {
         var entries: [AppID: Entry] = [:]
-        for app in try AppsDirectory.load(appsFolder).get() {
+        for app in apps {
             let (entry, problems) = read(app)
             entries[app.id] = entry
             for problem in problems {

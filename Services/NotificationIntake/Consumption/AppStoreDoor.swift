@@ -1,6 +1,7 @@
 import AppStoreServerAPI
 import HTTPClient
 import Messages
+import Reloading
 import Runtime
 
 /// Where Apple is told. Belongs to one thread.
@@ -31,21 +32,25 @@ final class ServerAPIDoor: AppStoreDoor {
     /// The Sandbox allows a tenth of Production's rate.
     private static let sandboxPart = 0.1
 
-    private let access: AppStoreAccess
+    private var access: AppStoreAccess
+    private var follower: Follower<IntakeApps>
     private let settings: ServerAPISettings
     private let stop: StopSignal
     private var clients: [Place: Client] = [:]
     private var budgets: [Place: RateBudget] = [:]
     private var breakers: [Place: AuthorizationBreaker] = [:]
 
-    init(_ access: AppStoreAccess, _ settings: ServerAPISettings, stop: StopSignal) {
-        self.access = access
+    init(_ apps: Live<IntakeApps>, _ settings: ServerAPISettings, stop: StopSignal) {
+        follower = Follower(apps)
+        access = apps.value.access
         self.settings = settings
         self.stop = stop
     }
 
     func obstacle(of app: AppID) -> ConsumptionReason? {
-        switch access.entries[app] {
+        // Asked before each answer: with new keys nothing of the old ones is used.
+        if let apps = follower.changed() { (access, clients, breakers) = (apps.access, [:], [:]) }
+        return switch access.entries[app] {
         case .key: nil
         case .some(.none): .noKey
         case nil: .unknownApp

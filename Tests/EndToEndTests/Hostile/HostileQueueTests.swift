@@ -14,7 +14,7 @@ import Testing
     static let workQueues = [
         "verification.purchases", "granting.purchases", "granting.wallet", "granting.commands",
         "granting.notifications", "intake.notifications", "intake.commands", "intake.revocations",
-        "verification.revocations",
+        "verification.revocations", "verification.commands",
     ]
 
     private static func queue(_ name: String) throws -> Topology.Queue {
@@ -38,6 +38,9 @@ import Testing
                     app: AppID("cloudpc"), signedPayload: try insider.deployment.notification("TEST")))
         case "granting.notifications": return try insider.message(HostileValues.told(newID()))
         case "intake.revocations": return try insider.message(HostileValues.checked())
+        case "verification.commands":
+            return try insider.message(
+                EvidenceEraseRequested(erasure: MessageID(UUIDText.random()), after: 0, last: 0))
         case "verification.revocations": return try insider.message(HostileValues(insider: insider).chain())
         case "intake.commands":
             return try insider.message(
@@ -116,6 +119,7 @@ import Testing
                 case "granting.notifications": try values.tellings()
                 case "intake.revocations": try values.answers()
                 case "verification.revocations": try values.chains()
+                case "verification.commands": try values.erasures()
                 default: try values.commands()
                 }
             let tables = try Books(deployment: deployment).tables()

@@ -242,6 +242,6 @@ struct HostileValues {
                             sandboxAudience: .nobody, reviewers: [UserID(text)], testers: [],
                             requiresAppAccountToken: false, orderExpiryHours: .max))))
         }
-        return texts + rest + imports
+        return try texts + rest + imports + userCommands()
     }
 }

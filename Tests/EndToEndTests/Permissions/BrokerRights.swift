@@ -11,13 +11,15 @@ enum BrokerRights {
         gateway        purser.from.gateway       {catalog,balance,ledger,transaction}.requested
         gateway        purser.from.gateway       entitlements.requested consent.{change.requested,requested}
         verification   purser.from.verification  purchase.verified chain.{check.requested,checked}
-        verification   purser.retry              {5s,30s,5m,1h}.verification.{purchases,revocations}
-        verification   purser.parked             verification.{purchases,revocations}
+        verification   purser.from.verification  evidence.erase.requested
+        verification   purser.retry              {5s,30s,5m,1h}.verification.{purchases,revocations,commands}
+        verification   purser.parked             verification.{purchases,revocations,commands}
         verification   purser.replies            *
         granting       purser.from.granting      purchase.{granted,held,clawedback} order.created spend.decided
         granting       purser.from.granting      token.issued
         granting       purser.from.granting      catalog.imported purchase.redrive.requested
         granting       purser.from.granting      debt.repaid risk.{flagged,cleared}
+        granting       purser.from.granting      user.{erased,transferred} sandbox.swept
         granting       purser.retry              {5s,30s,5m,1h}.granting.{purchases,wallet,commands,notifications}
         granting       purser.parked             granting.{purchases,wallet,commands,notifications}
         granting       purser.replies            *
@@ -35,9 +37,10 @@ enum BrokerRights {
         intake         purser.replies            *
         control        purser.from.control       catalog.{import.requested,requested} notification.redrive.requested
         control        purser.from.control       risk.clear.requested
+        control        purser.from.control       user.{erase,transfer}.requested sandbox.sweep.requested
         control        purser.retry              5s.verification.purchases 5s.granting.{purchases,wallet,commands}
         control        purser.retry              5s.granting.notifications 5s.intake.{notifications,commands}
-        control        purser.retry              5s.{verification,intake}.revocations
+        control        purser.retry              5s.{verification,intake}.revocations 5s.verification.commands
         # nobody: purser.return, the default exchange, amq.*, another's purser.from.…
         """
 
@@ -46,6 +49,8 @@ enum BrokerRights {
     static let reads = """
         # queue                                 read by       made by
         verification.{purchases,revocations}    verification  -
+        verification.commands                   verification  -
+        verification.commands.parked            control       -
         verification.purchases.parked           control       -
         verification.revocations.parked         control       -
         granting.{purchases,wallet,commands}    granting      -

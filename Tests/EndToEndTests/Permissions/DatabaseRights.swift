@@ -15,11 +15,12 @@ enum DatabaseRights {
         granting.debts                  read insert update(amount,settled,updated_at)
         granting.draws                  read insert                                          sealed
         granting.facts                  read insert                                          sealed
-        granting.grants                 read insert update(revision,applied_share)
+        granting.former_users           read insert                                          sealed
+        granting.grants                 read insert update(revision,applied_share,swept_at)
         granting.identities             read insert delete
         granting.ledger                 read insert                                          sealed
         granting.lots                   read insert update(remaining,is_frozen)
-        granting.orders                 read insert update(delivered_environment,delivered_transaction)
+        granting.orders                 read insert update(delivered_environment,delivered_transaction,expires_at)
         granting.points_ledger          view
         granting.product_amounts        read insert                                          sealed
         granting.product_versions       read insert                                          sealed
@@ -30,9 +31,11 @@ enum DatabaseRights {
         granting.schema_migrations      read
         granting.spends                 read insert                                          sealed
         granting.starter_claims         read insert update(*)
+        granting.sweeps                 read insert                                          sealed
         granting.tokens                 read insert
         granting.transactions           read insert update(*)
         granting.unannounced            read insert delete
+        granting.user_commands          read insert update(former_id)                        sealed except(former_id)
         intake.chains                   read insert update(*)
         intake.consumption_attempts     read insert update(ended_at,outcome,http_status,apple_code) sealed except(ended_at,outcome,http_status,apple_code)
         intake.consumption_requests     read insert update(state,reason,next_at,claims,failures,attempts,alerts,ended_at) sealed except(state,reason,next_at,claims,failures,attempts,alerts,ended_at)
@@ -44,12 +47,13 @@ enum DatabaseRights {
         intake.schema_migrations        read
         intake.unannounced              read insert delete
         verification.chains             read insert update(*)
-        verification.evidence           read insert                                          sealed except(submitter)
-        verification.facts              read insert                                          sealed
+        verification.erasures           read insert update(user_ids,facts,evidence,done_at)
+        verification.evidence           read insert update(submitter)                        sealed except(submitter)
+        verification.facts              read insert update(body)                             sealed except(body)
         verification.headers            read insert                                          sealed
-        verification.quarantine         read insert delete
+        verification.quarantine         read insert update(submitter) delete
         verification.receipt_purchases  read insert                                          sealed
-        verification.receipts           read insert                                          sealed except(submitter)
+        verification.receipts           read insert update(submitter)                        sealed except(submitter)
         verification.schema_migrations  read
         verification.unannounced        read insert delete
         """

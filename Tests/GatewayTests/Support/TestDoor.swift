@@ -4,6 +4,7 @@ import JSON
 import Messages
 import Observability
 import Pipeline
+import Reloading
 import Synchronization
 import Testing
 

@@ -90,7 +90,9 @@ struct Auditor {
         case .command(.importCatalog):
             shop.importCatalog()
             return nil
-        case .wallet(.token), .wallet(.consent), .wallet(.unusable), .command(.clearRisk), .submitted: return nil
+        case .wallet(.token), .wallet(.consent), .wallet(.unusable), .command(.clearRisk), .submitted,
+            .command(.erase), .command(.transfer), .command(.sweep):
+            return nil
         }
     }
 

@@ -1,6 +1,6 @@
 /// What is left of each purchase, and where the rest went.
 extension AuditCheck {
-    static let lots = [lotRemaining, lotOfGrant, spendDraws]
+    static let lots = [lotRemaining, lotOfGrant, spendDraws, sweepDraws]
 
     private static let subject = Subject("lots") { scope in
         "SELECT count(*) AS count FROM granting.lots WHERE \(scope.wallets("customer"))"
@@ -68,6 +68,29 @@ extension AuditCheck {
             WHERE d.kind = 'spend' AND \(scope.wallets("l.customer"))
             GROUP BY l.customer, d.source_id, l.asset) d USING (customer, source_id, asset)
         WHERE s.amount IS DISTINCT FROM d.drawn
+        """
+    }
+
+    private static let sweepDraws = AuditCheck(
+        "lots.sweeps", "a sweep took from sandbox purchases only, and every line of one is what it drew",
+        of: Subject("lines of sweeps") { scope in
+            """
+            SELECT count(*) AS count FROM granting.ledger
+            WHERE source_type = 'SANDBOX_SWEEP' AND \(scope.wallets("customer"))
+            """
+        }, keys: ["customer", "source_id", "asset"]
+    ) { scope in
+        """
+        SELECT customer, source_id, asset, format('line %s, drawn %s of %s', coalesce(s.amount::text, 'missing'),
+            coalesce(d.drawn::text, 'nothing'), coalesce(d.environments, 'no lot')) AS problem
+        FROM (SELECT customer, source_id, asset, amount FROM granting.ledger
+            WHERE source_type = 'SANDBOX_SWEEP' AND \(scope.wallets("customer"))) s
+        FULL JOIN (SELECT l.customer, d.source_id, l.asset, sum(d.amount) AS drawn,
+                string_agg(DISTINCT l.environment, ' ') AS environments
+            FROM granting.draws d JOIN granting.lots l ON l.id = d.lot
+            WHERE d.kind = 'sweep' AND \(scope.wallets("l.customer"))
+            GROUP BY l.customer, d.source_id, l.asset) d USING (customer, source_id, asset)
+        WHERE s.amount IS DISTINCT FROM d.drawn OR d.environments IS DISTINCT FROM 'Sandbox'
         """
     }
 }

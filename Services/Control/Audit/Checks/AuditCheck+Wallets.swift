@@ -81,7 +81,8 @@ extension AuditCheck {
     static let namedRevision = "substring(l.source_id FROM '/([0-9]{1,18})$')::bigint"
 
     private static let ledgerCause = AuditCheck(
-        "wallets.causes", "every line has exactly one cause: a grant, a change of a refund, a repaid debt, or a spend",
+        "wallets.causes",
+        "every line has exactly one cause: a grant, a change of a refund, a repaid debt, a sweep, or a spend",
         of: ledgerLines, keys: ["customer", "asset", "line"]
     ) { scope in
         """
@@ -105,6 +106,7 @@ extension AuditCheck {
             WHEN 'DEBT_REPAYMENT' THEN l.direction = 'OUT' AND b.customer IS NOT NULL
                 AND \(namedRevision) BETWEEN 0 AND p.revision
             WHEN 'DEBT_REPAYMENT_RETURNED' THEN l.direction = 'IN' AND \(namedRevision) BETWEEN 1 AND g.revision
+            WHEN 'SANDBOX_SWEEP' THEN l.direction = 'OUT' AND g.environment = 'Sandbox' AND g.swept_at IS NOT NULL
             WHEN 'APP_USAGE' THEN l.direction = 'OUT' AND s.outcome = 'spent' AND s.asset = l.asset
                 AND s.amount = l.amount AND s.balance_after = l.balance_after AND s.cause = l.cause
             ELSE false END, false)
