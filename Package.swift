@@ -100,13 +100,13 @@ let package = Package(
                 "Observability", "Reloading",
             ]),
         shared("AppStoreServerAPI", ["HTTPClient", "JOSE", "Crypto", "JSON", "Runtime"]),
-        shared("AppStoreSimulation", ["AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime"]),
+        shared("AppStoreSimulation", ["AppStore", "GameProtocol", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime"]),
 
         service(
             "Gateway",
             [
-                "Service", "Apps", "HTTPServer", "JOSE", "JSON", "Crypto", "Messages", "Pipeline", "AMQP", "Runtime",
-                "Observability", "Reloading",
+                "Service", "Apps", "HTTPServer", "WebSocket", "GameProtocol", "JOSE", "JSON", "Crypto", "Messages",
+                "Pipeline", "AMQP", "Runtime", "Observability", "Reloading",
             ],
             resources: [.embedInCode("Descriptions")]),
         service(
@@ -149,8 +149,8 @@ let package = Package(
         .executableTarget(
             name: "Drills",
             dependencies: [
-                "AppStoreSimulation", "AppStore", "LegacyReceipts", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime",
-                "Postgres", "AMQP", "Observability", "Granting", "Messages", "Pipeline", "Service", "TestSupport",
+                "AppStoreSimulation", "AppStore", "GameProtocol", "LegacyReceipts", "JOSE", "Crypto", "JSON", "HTTPClient",
+                "Runtime", "Postgres", "AMQP", "Observability", "Granting", "Messages", "Pipeline", "Service", "TestSupport",
             ],
             path: "Tests/Drills", swiftSettings: settings),
 
@@ -220,9 +220,8 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "Service", "Apps", "Reloading", "HTTPServer", "HTTPClient", "JOSE", "JSON", "Crypto",
-                "Messages",
-                "Pipeline", "AMQP", "Runtime", "Observability", "TestSupport",
+                "Gateway", "Service", "Apps", "Reloading", "HTTPServer", "HTTPClient", "WebSocket", "GameProtocol",
+                "JOSE", "JSON", "Crypto", "Messages", "Pipeline", "AMQP", "Runtime", "Observability", "TestSupport",
             ]),
         tests(
             "Verification",
@@ -264,7 +263,7 @@ let package = Package(
         tests(
             "EndToEnd",
             [
-                "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPClient", "AMQP", "Postgres",
+                "AppStoreSimulation", "AppStore", "GameProtocol", "JOSE", "Crypto", "JSON", "HTTPClient", "AMQP", "Postgres",
                 "Messages", "Pipeline", "Runtime", "Observability", "TestSupport",
             ]),
     ],

@@ -10,12 +10,13 @@ struct ControlCalls: Sendable {
         case refund, decline, requestConsumption, revoke
         case subscribe, changeSubscription, subscription, extendRenewals
         case notify, notifications, app
+        case receipt
     }
 
     /// Method, path below `/simulator/`, call.
     static let routes: [(String, String, Call)] = [
         ("POST", "purchases", .purchase), ("POST", "approvals", .approval), ("GET", "unfinished", .unfinished),
-        ("POST", "finish", .finish), ("GET", "transactions/{id}", .transaction),
+        ("GET", "receipts", .receipt), ("POST", "finish", .finish), ("GET", "transactions/{id}", .transaction),
         ("GET", "transactions/{id}/consumption", .consumption), ("POST", "refunds", .refund),
         ("POST", "refund-declines", .decline), ("POST", "consumption-requests", .requestConsumption),
         ("POST", "family-revocations", .revoke), ("POST", "subscriptions", .subscribe),
@@ -45,6 +46,17 @@ struct ControlCalls: Sendable {
             let body = try Self.body(request)
             let (pending, isApproved) = (try body.string("pendingId"), try body.bool("approved"))
             return { try $0.decide(pendingID: pending, isApproved: isApproved)?.json ?? ["declined": true] }
+        case .receipt:
+            guard let bundleID = request.queryValue("bundleId"), let account = request.queryValue("appleAccount") else {
+                throw StoreError.invalid(field: "bundleId or appleAccount", problem: "is missing in the query")
+            }
+            let environment = try Self.environment(request.queryValue("environment"))
+            return {
+                [
+                    "receipt": .string(
+                        try $0.receipt(bundleID: bundleID, appleAccount: account, environment: environment))
+                ]
+            }
         case .unfinished:
             guard let account = request.queryValue("appleAccount") else {
                 throw StoreError.invalid(field: "appleAccount", problem: "is missing in the query")

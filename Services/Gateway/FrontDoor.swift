@@ -3,24 +3,32 @@ import JSON
 import Messages
 import Observability
 import Reloading
+import WebSocket
 
 /// Every request passes here: app, route, caller, body, answer, and one line in the access log.
 ///
 /// Called on Swift's cooperative pool; nothing in it blocks.
 struct FrontDoor: Sendable {
-    private let apps: LiveApps
+    let apps: LiveApps
     private let surfaces: Surfaces
-    private let authenticator: Authenticator
-    private let security: SecurityLog
-    private let metrics: GatewayMetrics
-    private let logger: Logger
-    private let users: RateLimiter?
+    let authenticator: Authenticator
+    let security: SecurityLog
+    let metrics: GatewayMetrics
+    let logger: Logger
+    let limits: MessageLimits
+    let sockets: WebSocketHub?
     private let refusals: LineBudget
 
-    /// The door in front of the calls of `surfaces`; `users` limits what one user may ask, nil = no limit.
+    /// The door in front of the calls of `surfaces`.
+    ///
+    /// - Parameters:
+    ///   - limits: what one user may ask, and what one address may send over sockets; what it asks over HTTP is limited
+    ///     before (``ClientGate``).
+    ///   - sockets: keeps the WebSockets; nil: there are none.
     init(
         apps: LiveApps, surfaces: Surfaces, authenticator: Authenticator, security: SecurityLog,
-        metrics: GatewayMetrics, logger: Logger, users: RateLimiter? = nil
+        metrics: GatewayMetrics, logger: Logger, limits: MessageLimits = MessageLimits(),
+        sockets: WebSocketHub? = nil
     ) {
         self.apps = apps
         self.surfaces = surfaces
@@ -28,7 +36,8 @@ struct FrontDoor: Sendable {
         self.security = security
         self.metrics = metrics
         self.logger = logger
-        self.users = users
+        self.limits = limits
+        self.sockets = sockets
         refusals = LineBudget(now: RateLimiter.monotonicNanoseconds)
     }
 
@@ -71,23 +80,34 @@ struct FrontDoor: Sendable {
 
     private func respond(_ request: HTTPRequest, _ trace: inout RequestTrace) async -> HTTPResponse {
         do throws(Problem) {
-            let body = try await body(request, &trace)
+            let (endpoint, call) = try admit(request, &trace)
+            if let reader = endpoint.socket {
+                var response = try open(request, endpoint, reader, call)
+                response.headers.append(("X-Request-Id", trace.id))
+                return response
+            }
+            let body = try await endpoint.answer(call)
             let headers = [("Cache-Control", "no-store"), ("X-Request-Id", trace.id)]
             guard let body else { return HTTPResponse(status: 200, headers: headers) }
             return HTTPResponse(
                 status: 200, headers: [("Content-Type", "application/json")] + headers, body: JSONWriter.write(body))
         } catch {
-            var problem = error
-            if trace.subject == .purchase, problem.mayFinish == nil { problem.mayFinish = false }
-            problem = surfaces.translated(problem, for: trace.surface)
-            trace.code = problem.code
-            trace.reason = problem.members["reason"]?.stringValue
-            return problem.response(requestID: trace.id)
+            return told(error, &trace).response(requestID: trace.id)
         }
     }
 
+    /// The problem as the app's surface calls it; noted for the log.
+    func told(_ problem: Problem, _ trace: inout RequestTrace) -> Problem {
+        var problem = problem
+        if trace.subject == .purchase, problem.mayFinish == nil { problem.mayFinish = false }
+        problem = surfaces.translated(problem, for: trace.surface)
+        trace.code = problem.code
+        trace.reason = problem.members["reason"]?.stringValue
+        return problem
+    }
+
     /// The order of checks: app, route, caller, the caller's limit, body. Nobody learns about bodies without a token.
-    private func body(_ request: HTTPRequest, _ trace: inout RequestTrace) async throws(Problem) -> JSONObject? {
+    private func admit(_ request: HTTPRequest, _ trace: inout RequestTrace) throws(Problem) -> (Endpoint, Call) {
         guard let (app, path) = apps.value.find(host: request.header("Host"), path: request.path) else {
             throw Problem(.appNotFound)
         }
@@ -103,7 +123,7 @@ struct FrontDoor: Sendable {
         let call = Call(
             app: app, caller: caller, body: body, content: request.body, query: request.query, parameters: parameters,
             correlationID: trace.id)
-        return try await endpoint.answer(call)
+        return (endpoint, call)
     }
 
     private func route(
@@ -120,12 +140,10 @@ struct FrontDoor: Sendable {
     }
 
     /// Users only: a server calls for all of them.
-    private func limit(_ caller: Caller, of app: ServedApp) throws(Problem) {
-        guard let users, caller.kind == .login else { return }
-        if case .refused(let wait) = users.take(BucketKey(app: app.id.rawValue, user: caller.subject)) {
-            metrics.count(.userRate)
-            throw Problem(.userRate, retryAfter: wait)
-        }
+    func limit(_ caller: Caller, of app: ServedApp) throws(Problem) {
+        guard caller.kind == .login, let wait = limits.take(app.id, caller.subject) else { return }
+        metrics.count(.userRate)
+        throw Problem(.userRate, retryAfter: wait)
     }
 
     private func caller(_ request: HTTPRequest, _ app: ServedApp, _ kind: TokenKind) throws(Problem) -> Caller {

@@ -20,7 +20,7 @@ struct GatewayMetrics: Sendable {
     ) {
         var known: [String: Route] = [:]
         for route in routes + [RequestTrace.unknownRoute] {
-            let answers = (2...5).map { digit in
+            let answers = (1...5).map { digit in
                 let labels = ["route": route, "status": "\(digit)xx"]
                 return (
                     digit,

@@ -1,6 +1,7 @@
 import HTTPServer
 import Pipeline
 import Service
+import WebSocket
 
 /// The connection to the services behind the broker.
 struct RequesterPart: ServicePart {
@@ -14,6 +15,21 @@ struct RequesterPart: ServicePart {
         let deadline = ContinuousClock.now + limit
         requester.shutDown(within: limit)
         return ContinuousClock.now < deadline
+    }
+}
+
+/// The WebSockets.
+struct SocketsPart: ServicePart {
+    let hub: WebSocketHub
+
+    var name: String { "sockets" }
+    var isReady: Bool { true }
+
+    /// Stopped after the HTTP server, which makes them, and before the broker's connection: what is being answered still
+    /// is, and everybody is told that the server goes away.
+    func shutDown(within limit: Duration) -> Bool {
+        hub.stop(grace: min(limit, GatewayPatience.stop))
+        return true
     }
 }
 

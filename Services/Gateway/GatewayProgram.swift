@@ -4,6 +4,7 @@ import Observability
 import Pipeline
 import Reloading
 import Service
+import WebSocket
 
 /// The gateway: HTTP in front, questions over the broker behind, no state of its own.
 enum GatewayProgram: ServiceProgram {
@@ -18,17 +19,20 @@ enum GatewayProgram: ServiceProgram {
         let apps = LiveApps(settings.apps.directory)
         let requester = Requester.start(user: name, broker: broker, logger: context.logger)
         let security = SecurityLog(logger: context.logger, metrics: context.metrics)
-        let surfaces = surfaces(requester, security, context)
+        let surfaces = surfaces(requester, security, settings, context)
         let metrics = GatewayMetrics(
             context.metrics, routes: surfaces.routes, waiting: { requester.waiting },
             isBlocked: { requester.isBlocked })
         let limits = settings.limits
+        let addresses = AddressLimits(limits, rules: NotificationSurface.rules(limits))
+        let hub = try sockets(settings, context)
         let door = FrontDoor(
             apps: apps, surfaces: surfaces, authenticator: Authenticator(now: { WallClock.milliseconds }),
             security: security, metrics: metrics, logger: context.logger,
-            users: .ifLimited(perSecond: limits.userRate, burst: limits.userBurst))
-        let gate = ClientGate(
-            limits, routes: NotificationSurface.rules(limits), limited: metrics.count, refuse: door.refuse)
+            limits: MessageLimits(
+                addresses: addresses, unlimited: limits.unlimitedAddresses,
+                users: .ifLimited(perSecond: limits.userRate, burst: limits.userBurst)), sockets: hub)
+        let gate = ClientGate(limits, requests: addresses, limited: metrics.count, refuse: door.refuse)
         let server = try HTTPServer.start(
             settings.serverConfiguration(refuse: door.refuse, gate: gate),
             bodyLimit: { _, path in Surfaces.bodyLimit(path: path) },
@@ -39,7 +43,9 @@ enum GatewayProgram: ServiceProgram {
                 "http.address": .string(settings.address), "http.port": .int(Int(server.port)),
                 "apps": .int(apps.value.count),
             ])
-        var parts: [any ServicePart] = [RequesterPart(requester: requester), ListenerPart(server: server)]
+        var parts: [any ServicePart] = [
+            RequesterPart(requester: requester), SocketsPart(hub: hub), ListenerPart(server: server),
+        ]
         if let interval = settings.appsInterval {
             let folder = settings.appsFolder
             let watch = AppsWatch(
@@ -53,7 +59,7 @@ enum GatewayProgram: ServiceProgram {
 
     /// Every kind of app's calls. A new surface is a type here and a case of `AppConfiguration.Surface`.
     private static func surfaces(
-        _ asker: Requester, _ security: SecurityLog, _ context: ServiceContext
+        _ asker: Requester, _ security: SecurityLog, _ settings: GatewaySettings, _ context: ServiceContext
     ) -> Surfaces {
         let now: @Sendable () -> Int64 = { WallClock.milliseconds }
         let notifications = NotificationSurface(asker: asker, metrics: context.metrics, logger: context.logger)
@@ -61,7 +67,25 @@ enum GatewayProgram: ServiceProgram {
             [
                 .orders: OrdersSurface(asker: asker, security: security, now: now),
                 .points: PointsSurface(asker: asker, security: security),
+                .game: GameSurface(
+                    asker: asker, security: security, receipts: ReceiptShare(most: settings.maximumReceiptsInFlight)),
             ], shared: notifications.endpoints)
+    }
+
+    /// The WebSockets, and descriptors enough for them.
+    private static func sockets(_ settings: GatewaySettings, _ context: ServiceContext) throws -> WebSocketHub {
+        let needed = settings.maximumConnections + settings.maximumSockets + DescriptorLimit.others
+        let allowed = DescriptorLimit.raise(to: needed)
+        if allowed < needed {
+            context.logger.warning(
+                "the system allows too few open files for all sockets",
+                ["descriptors.allowed": .int(allowed), "descriptors.needed": .int(needed)])
+        }
+        guard let hub = WebSocketHub.start(settings.socketLimits) else { throw GatewayError.noDescriptors }
+        context.metrics.gauge("purser_gateway_sockets", help: "Open WebSockets, and handshakes under way.") {
+            Double(hub.count)
+        }
+        return hub
     }
 }
 
@@ -71,12 +95,15 @@ enum GatewayError: Error, Sendable, Equatable, CustomStringConvertible {
     case noBroker
     /// The folder has no app.
     case noApps
+    /// The system has no descriptors left.
+    case noDescriptors
 
     /// Stable, dotted.
     var code: String {
         switch self {
         case .noBroker: "gateway.no_broker"
         case .noApps: "gateway.no_apps"
+        case .noDescriptors: "gateway.no_descriptors"
         }
     }
 
@@ -87,6 +114,7 @@ enum GatewayError: Error, Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .noBroker: "no broker is configured; set AMQP_URL"
         case .noApps: "the folder has no app"
+        case .noDescriptors: "the system has no file descriptors left"
         }
     }
 }

@@ -2,6 +2,7 @@ import HTTPServer
 import Pipeline
 import Reloading
 import Service
+import WebSocket
 
 /// The gateway's own settings, `PURSER_GATEWAY_…`.
 struct GatewaySettings: Sendable {
@@ -29,6 +30,12 @@ struct GatewaySettings: Sendable {
     var maximumBodyBytesInFlight: Int
     /// Notifications of Apple being made durable; more get 503 at once.
     var maximumNotificationsInFlight: Int
+    /// Receipts being verified; more get 503 at once.
+    var maximumReceiptsInFlight: Int
+    /// Open WebSockets.
+    var maximumSockets: Int
+    /// Open WebSockets of one address.
+    var maximumSocketsPerAddress: Int
     /// What one client may do, and who is one.
     var limits: LimitSettings
 
@@ -69,7 +76,29 @@ struct GatewaySettings: Sendable {
         maximumNotificationsInFlight = reader.integer(
             "MAXIMUM_NOTIFICATIONS_IN_FLIGHT", default: 256, in: 1...Requester.tellLimit,
             meaning: "notifications of Apple being made durable; more get 503 at once, and count in no other limit")
+        // As many as a busy game sends in a tenth of a second; their bytes are limited besides.
+        maximumReceiptsInFlight = reader.integer(
+            "MAXIMUM_RECEIPTS_IN_FLIGHT", default: 128, in: 1...10_000,
+            meaning: "receipts of games being verified; more get 503 at once")
+        let sockets = WebSocketLimits()
+        maximumSockets = reader.integer(
+            "MAXIMUM_SOCKETS", default: sockets.maximumConnections, in: 1...100_000,
+            meaning: "open WebSockets of games; more get 503")
+        maximumSocketsPerAddress = reader.integer(
+            "MAXIMUM_SOCKETS_PER_ADDRESS", default: sockets.maximumConnectionsPerAddress, in: 1...100_000,
+            meaning: "open WebSockets of one address, also behind a proxy; more get 429")
         limits = LimitSettings(&reader)
+    }
+
+    /// What peers of WebSockets may do.
+    var socketLimits: WebSocketLimits {
+        var limits = WebSocketLimits()
+        limits.maximumConnections = maximumSockets
+        limits.maximumConnectionsPerAddress = maximumSocketsPerAddress
+        limits.maximumMessageBytes = ReceiptBody.longestBody
+        // Of receipts that are not complete: as much as of those that are.
+        limits.maximumBufferedBytes = ReceiptShare.usualBytes
+        return limits
     }
 
     /// How the HTTP server is set up. `refuse` answers what the server itself refuses, `gate` decides who is let in.
@@ -85,9 +114,16 @@ struct GatewaySettings: Sendable {
         configuration.maximumConnectionsPerAddress = maximumConnectionsPerAddress
         configuration.maximumInFlightPerAddress = maximumInFlightPerAddress
         configuration.maximumBodyBytesInFlight = maximumBodyBytesInFlight
-        configuration.isApart = NotificationSurface.isAddress
-        configuration.shareApart = HTTPServer.Share(
-            requests: maximumNotificationsInFlight, bodyBytes: Self.notificationBytesInFlight)
+        configuration.apart = [
+            HTTPServer.Apart(
+                HTTPServer.Share(requests: maximumNotificationsInFlight, bodyBytes: Self.notificationBytesInFlight),
+                isMember: NotificationSurface.isAddress),
+            HTTPServer.Apart(
+                HTTPServer.Share(
+                    requests: maximumReceiptsInFlight, bodyBytes: ReceiptShare.usualBytes,
+                    bodyBytesPerAddress: ReceiptShare.usualBytes / 4),
+                isMember: GameSurface.isReceipt),
+        ]
         configuration.gatekeeper = gate
         configuration.errorResponse = refuse
         return configuration

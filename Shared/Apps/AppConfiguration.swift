@@ -8,6 +8,8 @@ public struct AppConfiguration: Sendable, Equatable {
         case orders
         /// Packages, one balance of points, a starter pack: docs/protocols/payments.
         case points
+        /// Receipts over WebSocket or JSON, a history: docs/protocols/game.
+        case game
     }
 
     /// The app, `[a-z0-9-]{1,32}`.

@@ -440,20 +440,20 @@ static const ProtobufCFieldDescriptor iap__c2_s__iaphistory__field_descriptors[2
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "before",
+    "cursor",
     2,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_INT64,
+    PROTOBUF_C_TYPE_STRING,
     0,   /* quantifier_offset */
-    offsetof(Iap__C2SIAPHistory, before),
+    offsetof(Iap__C2SIAPHistory, cursor),
     NULL,
-    NULL,
+    &protobuf_c_empty_string,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
 static const unsigned iap__c2_s__iaphistory__field_indices_by_name[] = {
-  1,   /* field[1] = before */
+  1,   /* field[1] = cursor */
   0,   /* field[0] = limit */
 };
 static const ProtobufCIntRange iap__c2_s__iaphistory__number_ranges[1 + 1] =
@@ -476,7 +476,7 @@ const ProtobufCMessageDescriptor iap__c2_s__iaphistory__descriptor =
   (ProtobufCMessageInit) iap__c2_s__iaphistory__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor iap__iaprecord__field_descriptors[5] =
+static const ProtobufCFieldDescriptor iap__iaprecord__field_descriptors[7] =
 {
   {
     "transaction_id",
@@ -538,18 +538,44 @@ static const ProtobufCFieldDescriptor iap__iaprecord__field_descriptors[5] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "refunded_share",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Iap__IAPRecord, refunded_share),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sandbox",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Iap__IAPRecord, sandbox),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned iap__iaprecord__field_indices_by_name[] = {
   2,   /* field[2] = amount */
   3,   /* field[3] = created_at */
   1,   /* field[1] = product_id */
   4,   /* field[4] = refunded_at */
+  5,   /* field[5] = refunded_share */
+  6,   /* field[6] = sandbox */
   0,   /* field[0] = transaction_id */
 };
 static const ProtobufCIntRange iap__iaprecord__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor iap__iaprecord__descriptor =
 {
@@ -559,14 +585,14 @@ const ProtobufCMessageDescriptor iap__iaprecord__descriptor =
   "Iap__IAPRecord",
   "iap",
   sizeof(Iap__IAPRecord),
-  5,
+  7,
   iap__iaprecord__field_descriptors,
   iap__iaprecord__field_indices_by_name,
   1,  iap__iaprecord__number_ranges,
   (ProtobufCMessageInit) iap__iaprecord__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor iap__s2_c__iaphistory__field_descriptors[1] =
+static const ProtobufCFieldDescriptor iap__s2_c__iaphistory__field_descriptors[5] =
 {
   {
     "records",
@@ -580,14 +606,66 @@ static const ProtobufCFieldDescriptor iap__s2_c__iaphistory__field_descriptors[1
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "code",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Iap__S2CIAPHistory, code),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "msg",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Iap__S2CIAPHistory, msg),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "retry_after",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT32,
+    0,   /* quantifier_offset */
+    offsetof(Iap__S2CIAPHistory, retry_after),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "next_cursor",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Iap__S2CIAPHistory, next_cursor),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned iap__s2_c__iaphistory__field_indices_by_name[] = {
+  1,   /* field[1] = code */
+  2,   /* field[2] = msg */
+  4,   /* field[4] = next_cursor */
   0,   /* field[0] = records */
+  3,   /* field[3] = retry_after */
 };
 static const ProtobufCIntRange iap__s2_c__iaphistory__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor iap__s2_c__iaphistory__descriptor =
 {
@@ -597,7 +675,7 @@ const ProtobufCMessageDescriptor iap__s2_c__iaphistory__descriptor =
   "Iap__S2CIAPHistory",
   "iap",
   sizeof(Iap__S2CIAPHistory),
-  1,
+  5,
   iap__s2_c__iaphistory__field_descriptors,
   iap__s2_c__iaphistory__field_indices_by_name,
   1,  iap__s2_c__iaphistory__number_ranges,

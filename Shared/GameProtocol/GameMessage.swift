@@ -8,8 +8,8 @@ public enum GameMessage: Sendable, Equatable {
     case verified(VerifyAnswer)
     /// The question for the user's purchases (52).
     case history(HistoryQuestion)
-    /// The purchases (53).
-    case records([HistoryRecord])
+    /// A page of them (53).
+    case records(HistoryAnswer)
 
     /// The ids in front of messages, as `iap.proto` has them.
     public enum ID: UInt16, Sendable, CaseIterable {
@@ -44,7 +44,7 @@ public enum GameMessage: Sendable, Equatable {
         case .verify: self = .verify(try VerifyQuestion(body))
         case .verified: self = .verified(try VerifyAnswer(body))
         case .history: self = .history(try HistoryQuestion(body))
-        case .records: self = .records(try HistoryRecord.list(body))
+        case .records: self = .records(try HistoryAnswer(body))
         }
     }
 
@@ -55,7 +55,7 @@ public enum GameMessage: Sendable, Equatable {
             case .verify(let question): question.encoded()
             case .verified(let answer): answer.encoded()
             case .history(let question): question.encoded()
-            case .records(let records): HistoryRecord.encoded(records)
+            case .records(let answer): answer.encoded()
             }
         return [UInt8(id.rawValue >> 8), UInt8(id.rawValue & 0xFF)] + body
     }

@@ -4,13 +4,13 @@ import CGameProtocol
 public struct HistoryQuestion: Sendable, Equatable {
     /// At most this many; 0 is 50.
     public var limit: Int32
-    /// Only purchases before this second since 1970; 0 is the newest.
-    public var before: Int64
+    /// The `nextCursor` of an answer; empty is the newest.
+    public var cursor: String
 
     /// A question.
-    public init(limit: Int32 = 0, before: Int64 = 0) {
+    public init(limit: Int32 = 0, cursor: String = "") {
         self.limit = limit
-        self.before = before
+        self.cursor = cursor
     }
 
     init(_ body: ArraySlice<UInt8>) throws(GameMessageError) {
@@ -23,16 +23,18 @@ public struct HistoryQuestion: Sendable, Equatable {
         guard let read else { throw .malformed }
         defer { iap__c2_s__iaphistory__free_unpacked(read, nil) }
         limit = read.pointee.limit
-        before = read.pointee.before
+        cursor = try CText.string(read.pointee.cursor)
     }
 
     func encoded() -> [UInt8] {
-        var message = Iap__C2SIAPHistory()
-        iap__c2_s__iaphistory__init(&message)
-        message.limit = limit
-        message.before = before
-        return [UInt8](unsafeUninitializedCapacity: iap__c2_s__iaphistory__get_packed_size(&message)) {
-            $1 = iap__c2_s__iaphistory__pack(&message, $0.baseAddress)
+        CText.lend([cursor]) { texts in
+            var message = Iap__C2SIAPHistory()
+            iap__c2_s__iaphistory__init(&message)
+            message.limit = limit
+            message.cursor = texts[0]
+            return [UInt8](unsafeUninitializedCapacity: iap__c2_s__iaphistory__get_packed_size(&message)) {
+                $1 = iap__c2_s__iaphistory__pack(&message, $0.baseAddress)
+            }
         }
     }
 }

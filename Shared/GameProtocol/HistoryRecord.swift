@@ -12,61 +12,48 @@ public struct HistoryRecord: Sendable, Equatable {
     public var createdAt: Int64
     /// Seconds since 1970; 0 is not refunded.
     public var refundedAt: Int64
+    /// Thousandths of a per cent; 100,000 is all of it.
+    public var refundedShare: Int32
+    /// Bought in Apple's sandbox.
+    public var isSandbox: Bool
 
     /// A record.
-    public init(transactionID: String, productID: String, amount: Int32, createdAt: Int64, refundedAt: Int64 = 0) {
+    public init(
+        transactionID: String, productID: String, amount: Int32, createdAt: Int64, refundedAt: Int64 = 0,
+        refundedShare: Int32 = 0, isSandbox: Bool = false
+    ) {
         self.transactionID = transactionID
         self.productID = productID
         self.amount = amount
         self.createdAt = createdAt
         self.refundedAt = refundedAt
+        self.refundedShare = refundedShare
+        self.isSandbox = isSandbox
     }
 
-    /// Reads `S2C_IAPHistory`.
-    static func list(_ body: ArraySlice<UInt8>) throws(GameMessageError) -> [HistoryRecord] {
-        if body.isEmpty { return [] }
-        let read = body.withUnsafeBufferPointer { iap__s2_c__iaphistory__unpack(nil, $0.count, $0.baseAddress) }
-        guard let read else { throw .malformed }
-        defer { iap__s2_c__iaphistory__free_unpacked(read, nil) }
-        var records: [HistoryRecord] = []
-        for place in 0..<read.pointee.n_records {
-            guard let record = read.pointee.records[place]?.pointee else { throw .malformed }
-            records.append(
-                HistoryRecord(
-                    transactionID: try CText.string(record.transaction_id),
-                    productID: try CText.string(record.product_id), amount: record.amount,
-                    createdAt: record.created_at, refundedAt: record.refunded_at))
-        }
-        return records
+    init(_ fields: Iap__IAPRecord) throws(GameMessageError) {
+        transactionID = try CText.string(fields.transaction_id)
+        productID = try CText.string(fields.product_id)
+        amount = fields.amount
+        createdAt = fields.created_at
+        refundedAt = fields.refunded_at
+        refundedShare = fields.refunded_share
+        isSandbox = fields.sandbox != 0
     }
 
-    /// The bytes of `S2C_IAPHistory`.
-    static func encoded(_ records: [HistoryRecord]) -> [UInt8] {
-        CText.lend(records.flatMap { [$0.transactionID, $0.productID] }) { texts in
-            var fields = records.enumerated().map { place, record in
-                var fields = Iap__IAPRecord()
-                iap__iaprecord__init(&fields)
-                fields.transaction_id = texts[2 * place]
-                fields.product_id = texts[2 * place + 1]
-                fields.amount = record.amount
-                fields.created_at = record.createdAt
-                fields.refunded_at = record.refundedAt
-                return fields
-            }
-            return fields.withUnsafeMutableBufferPointer { buffer in
-                var pointers: [UnsafeMutablePointer<Iap__IAPRecord>?] = buffer.indices.map { place in
-                    buffer.baseAddress.map { $0 + place }
-                }
-                return pointers.withUnsafeMutableBufferPointer { list in
-                    var message = Iap__S2CIAPHistory()
-                    iap__s2_c__iaphistory__init(&message)
-                    message.n_records = list.count
-                    message.records = list.baseAddress
-                    return [UInt8](unsafeUninitializedCapacity: iap__s2_c__iaphistory__get_packed_size(&message)) {
-                        $1 = iap__s2_c__iaphistory__pack(&message, $0.baseAddress)
-                    }
-                }
-            }
-        }
+    /// The C form; the texts are lent by the caller.
+    func fields(
+        _ transactionID: UnsafeMutablePointer<CChar>?, _ productID: UnsafeMutablePointer<CChar>?
+    ) -> Iap__IAPRecord {
+        var fields = Iap__IAPRecord()
+        iap__iaprecord__init(&fields)
+        fields.transaction_id = transactionID
+        fields.product_id = productID
+        fields.amount = amount
+        fields.created_at = createdAt
+        fields.refunded_at = refundedAt
+        fields.refunded_share = refundedShare
+        fields.sandbox = isSandbox ? 1 : 0
+        return fields
     }
 }

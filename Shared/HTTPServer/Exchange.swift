@@ -34,8 +34,11 @@ final class Exchange: Sendable {
         let bodyBytes: Int
         /// Whom it is counted for, if for anybody.
         let client: IPAddress?
-        /// Whether it was taken from the share of requests that have one of their own.
-        let isApart: Bool
+        /// Which of the admission's shares it was taken from.
+        let share: Int
+
+        /// The share of requests that have none of their own.
+        static let usualShare = 0
     }
 
     private struct State {

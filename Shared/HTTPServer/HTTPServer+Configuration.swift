@@ -5,11 +5,29 @@ extension HTTPServer {
         public var requests: Int
         /// Body bytes announced by all of them.
         public var bodyBytes: Int
+        /// Of them by one client (one /64 for IPv6), so that few that send slowly cannot use up all; more are refused with
+        /// 429. Nil = no limit.
+        public var bodyBytesPerAddress: Int?
 
         /// A share.
-        public init(requests: Int, bodyBytes: Int) {
+        public init(requests: Int, bodyBytes: Int, bodyBytesPerAddress: Int? = nil) {
             self.requests = requests
             self.bodyBytes = bodyBytes
+            self.bodyBytesPerAddress = bodyBytesPerAddress
+        }
+    }
+
+    /// Paths with a share of their own.
+    public struct Apart: Sendable {
+        /// Whether a path is one of them. Called on event loops: it must not block.
+        public var isMember: @Sendable (_ path: String) -> Bool
+        /// What their requests may take.
+        public var share: Share
+
+        /// Gives `share` to the paths of which `isMember` is true.
+        public init(_ share: Share, isMember: @escaping @Sendable (_ path: String) -> Bool) {
+            self.share = share
+            self.isMember = isMember
         }
     }
 
@@ -33,11 +51,9 @@ extension HTTPServer {
         /// Body bytes announced by all requests in flight; more are refused with 503. 32 MiB leave a 64 MiB process
         /// room for copies.
         public var maximumBodyBytesInFlight: Int = 32 << 20
-        /// Which paths have a share of their own, ``shareApart``, and take nothing of the two limits above: so neither kind
-        /// of caller can crowd out the other. Called on event loops.
-        public var isApart: @Sendable (_ path: String) -> Bool = { _ in false }
-        /// What requests of those paths may take.
-        public var shareApart = Share(requests: 512, bodyBytes: 32 << 20)
+        /// What has a share of its own and takes nothing of the two limits above: so no kind of caller can crowd out
+        /// another. The first that a path belongs to counts.
+        public var apart: [Apart] = []
         /// Bytes of request line and header fields; larger heads get 431. Reading them never needs a second buffer.
         public var headerLimit: Int = 16 << 10
         /// Header fields; more get 431. Browsers and proxies send fewer than 40.
@@ -63,7 +79,7 @@ extension HTTPServer {
         func validate() throws(HTTPServerError) {
             let positive: [(String, Int)] = [
                 ("threads", threads), ("maximumConnections", maximumConnections), ("maximumInFlight", maximumInFlight),
-                ("headerFieldLimit", headerFieldLimit), ("shareApart.requests", shareApart.requests),
+                ("headerFieldLimit", headerFieldLimit),
             ]
             for (name, value) in positive where !(1...1_000_000).contains(value) {
                 throw .invalidSetting(name)
@@ -75,7 +91,10 @@ extension HTTPServer {
                 throw .invalidSetting(name)
             }
             guard maximumBodyBytesInFlight >= 0 else { throw .invalidSetting("maximumBodyBytesInFlight") }
-            guard shareApart.bodyBytes >= 0 else { throw .invalidSetting("shareApart.bodyBytes") }
+            for share in apart.map(\.share) {
+                guard (1...1_000_000).contains(share.requests) else { throw .invalidSetting("apart.requests") }
+                guard share.bodyBytes >= 0 else { throw .invalidSetting("apart.bodyBytes") }
+            }
             guard (1...HTTPServer.largestHeaderLimit).contains(headerLimit) else {
                 throw .invalidSetting("headerLimit")
             }

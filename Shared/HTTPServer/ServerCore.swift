@@ -31,10 +31,11 @@ final class ServerCore: Sendable {
         self.configuration = configuration
         self.bodyLimit = bodyLimit
         self.handler = handler
+        let usual = HTTPServer.Share(
+            requests: configuration.maximumInFlight, bodyBytes: configuration.maximumBodyBytesInFlight)
         admission = Admission(
-            usual: HTTPServer.Share(
-                requests: configuration.maximumInFlight, bodyBytes: configuration.maximumBodyBytesInFlight),
-            apart: configuration.shareApart, maximumPerAddress: configuration.maximumInFlightPerAddress)
+            shares: [usual] + configuration.apart.map(\.share),
+            maximumPerAddress: configuration.maximumInFlightPerAddress)
         // A quarter of the connections: the rest stay for those who are answered.
         held = HeldAnswers(limit: max(1, configuration.maximumConnections / 4))
     }
@@ -113,8 +114,9 @@ final class ServerCore: Sendable {
         let limit = max(0, bodyLimit(request.method, request.path))
         let announced = framing.announced ?? limit
         guard announced <= limit else { throw .bodyTooLarge(limit: limit) }
+        let apart = configuration.apart.firstIndex { $0.isMember(request.path) }
         let reservation = Exchange.Reservation(
-            bodyBytes: announced, client: client, isApart: configuration.isApart(request.path))
+            bodyBytes: announced, client: client, share: apart.map { $0 + 1 } ?? Exchange.Reservation.usualShare)
         try admission.admit(call.exchange, reservation)
         call.exchange.startReceiving(request, bodyLimit: limit, reservation)
         watch.expect(call.connection, within: configuration.bodyDeadline, readingBody: true)

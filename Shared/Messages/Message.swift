@@ -79,6 +79,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let balanceRequested = MessageType(rawValue: "balance.requested")
     /// Question: a page of a user's ledger.
     public static let ledgerRequested = MessageType(rawValue: "ledger.requested")
+    /// Question: a page of what was delivered to a user.
+    public static let historyRequested = MessageType(rawValue: "history.requested")
+    /// The answer to it.
+    public static let historyAnswered = MessageType(rawValue: "history.answered")
     /// Question: one of a user's own transactions.
     public static let transactionRequested = MessageType(rawValue: "transaction.requested")
     /// Question: what a user may use besides the wallet.

@@ -101,7 +101,7 @@ public enum Topology {
         name: "granting.queries", durability: .query,
         types: [
             .catalogRequested, .balanceRequested, .ledgerRequested, .transactionRequested, .entitlementsRequested,
-            .consentRequested, .consumptionAssessmentRequested,
+            .consentRequested, .consumptionAssessmentRequested, .historyRequested,
         ])
 
     /// Genuine notifications of Apple to act on.

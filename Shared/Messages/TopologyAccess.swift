@@ -38,7 +38,7 @@ extension Topology {
         says: [
             .purchaseSubmitted, .orderRequested, .tokenRequested, .spendRequested, .catalogRequested, .balanceRequested,
             .ledgerRequested, .transactionRequested, .entitlementsRequested, .notificationReceived,
-            .consentChangeRequested, .consentRequested,
+            .consentChangeRequested, .consentRequested, .historyRequested,
         ], reads: [], asks: true, answers: false, operates: false)
     /// Verification: the only one that can say `purchase.verified`, and what is revoked.
     public static let verificationAccess = Access(

@@ -24,6 +24,11 @@ public enum WebSocketCloseCode: UInt16, Sendable, CaseIterable {
     case internalError = 1_011
     /// Come again later.
     case tryAgainLater = 1_013
-    /// The login token has expired: of the range for applications.
+    // Of the range for applications, by the numbers of HTTP.
+    /// The message is none of the protocol's.
+    case malformedMessage = 4_400
+    /// The login token has expired, or is not accepted any more.
     case loginExpired = 4_401
+    /// The message is of a kind that nobody answers here.
+    case unknownMessage = 4_404
 }

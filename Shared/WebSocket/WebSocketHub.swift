@@ -59,8 +59,8 @@ public final class WebSocketHub: Sendable {
         return response
     }
 
-    /// Tells every peer that the server goes away, waits up to `grace` for their answers, and ends the thread. Blocks;
-    /// call it from an own thread.
+    /// Tells every peer that the server goes away, those whose message is being answered after their answer; waits up to
+    /// `grace` for them to close, and ends the thread. Blocks; call it from an own thread. Again: nothing.
     public func stop(grace: Duration) {
         inbox.post(.stop(deadline: .now + grace))
         thread.join()

@@ -62,7 +62,7 @@ struct WebSocketLoop {
             case .stop(let deadline):
                 stopAt = min(stopAt ?? deadline, deadline)
                 for peer in Array(peers.values) {
-                    peer.close(.goingAway, "the server stops")
+                    peer.leave()
                     settle(peer)
                 }
             }
@@ -83,7 +83,7 @@ struct WebSocketLoop {
             return
         }
         peers[lastKey] = peer
-        if stopAt != nil { peer.close(.goingAway, "the server stops") }
+        if stopAt != nil { peer.leave() }
         // What came along with the request is not announced by the socket.
         peer.readable()
         settle(peer)

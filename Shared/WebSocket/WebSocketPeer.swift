@@ -25,6 +25,8 @@ package final class WebSocketPeer {
     private var message: [UInt8]?
     /// A handler works on one.
     private var isBusy = false
+    /// It is closed as soon as the message in hand is answered.
+    private var isLeaving = false
     /// Our close frame is on its way: what comes is thrown away.
     private var isClosing = false
     private var sent = 0
@@ -194,8 +196,15 @@ package final class WebSocketPeer {
         case .message(let bytes): if !isClosing { send(WSLAY_BINARY_FRAME, bytes) }
         case .close(let code, let reason): close(code, reason)
         }
+        if isLeaving { leave() }
         // What was read along with the last message is not announced by the socket.
         readable()
+    }
+
+    /// The server stops: what is being answered is still answered, nothing more is begun.
+    func leave() {
+        isLeaving = true
+        if !isBusy { close(.goingAway, "the server stops") }
     }
 
     /// Says why, and waits a little for the peer to close.

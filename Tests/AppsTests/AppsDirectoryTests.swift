@@ -98,7 +98,7 @@ import YAML
     static let mistakes: [(String, String, String)] = [
         ("id: one\n", "id: One\n", "one.yaml:1:5: id must be 1 to 32 of a-z, 0-9 and -"),
         ("id: one\n", "id: two\n", "one.yaml:1:5: id must be the file's name, one"),
-        ("surface: orders", "surface: shop", "one.yaml:2:10: surface must be one of: orders, points"),
+        ("surface: orders", "surface: shop", "one.yaml:2:10: surface must be one of: orders, points, game"),
         ("[one.example]", "[One.example]", "one.yaml:3:9: hosts must be a host name in lower case"),
         ("[one.example]", "[\"*\", a.b]", "one.yaml:3:9: hosts: \"*\" stands alone"),
         ("[one.example]", "[]", "one.yaml:3:8: hosts must have at least one item"),

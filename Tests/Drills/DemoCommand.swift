@@ -1,4 +1,4 @@
-/// `purser-drills demo`: the story of document A against a running system.
+/// `purser-drills demo`: the stories of the three documents against a running system.
 enum DemoCommand {
     /// Exit code: 0 when every expectation holds, 1 when one fails or the story stops, 2 without settings.
     static func run() -> Int32 {
@@ -13,6 +13,7 @@ enum DemoCommand {
         do {
             try story.tellAll()
             try story.sellPoints(settings)
+            try story.playTheGame(settings)
         } catch {
             print("\n✘ the story stops here: \(error)")
             _ = story.expectations.conclude()

@@ -8,7 +8,7 @@ extension DemoStory {
     /// The scene. The app is where apps/points.yaml says, on this machine.
     func sellPoints(_ settings: DrillSettings) throws {
         expectations.scene(
-            "The other app: Anna buys a starter pack of points (GET /api/v1/points/packages, POST …/verify)")
+            "16. The other app: Anna buys a starter pack of points (GET /api/v1/points/packages, POST …/verify)")
         let base = try settings.value("GATEWAY_URL").replacing("127.0.0.1", with: "points.localhost")
         let login = try settings.pointsLogin().tokens()
         let address = "\(anna)@example.com"

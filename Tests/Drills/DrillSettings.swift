@@ -128,6 +128,13 @@ struct DrillSettings {
             keyFile: "\(try value("APPS"))/keys/points-login.secret")
     }
 
+    /// Who makes login tokens of the game, as apps/game.yaml has it.
+    func gameLogin() throws -> Issuer {
+        Issuer(
+            issuer: "https://login.game.example", audience: "game", keyID: "login-1",
+            keyFile: "\(try value("APPS"))/keys/game-login.secret")
+    }
+
     private func issuer(_ kind: String, usualKey: String) throws -> Issuer {
         let keyFile = try environment[kind + "_KEY_FILE"] ?? "\(value("APPS"))/\(usualKey)"
         return Issuer(

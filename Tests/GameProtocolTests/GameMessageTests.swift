@@ -11,12 +11,16 @@ import Testing
             VerifyAnswer(
                 code: -7, message: "钻石", rewardID: 2_001, productID: "gem", finish: true, amount: .max, balance: 60,
                 transactionIDs: ["1", "2"], retryAfter: 5)),
-        .history(HistoryQuestion()), .history(HistoryQuestion(limit: 10, before: 1_796_083_200)),
-        .records([]),
-        .records([
-            HistoryRecord(transactionID: "1", productID: "a", amount: 60, createdAt: 1, refundedAt: 2),
-            HistoryRecord(transactionID: "2", productID: "b", amount: .max, createdAt: .max),
-        ]),
+        .history(HistoryQuestion()), .history(HistoryQuestion(limit: 10, cursor: "aGlzdG9yeQ")),
+        .records(HistoryAnswer()), .records(HistoryAnswer(code: 11, message: "SERVICE_BUSY", retryAfter: 1)),
+        .records(
+            HistoryAnswer(
+                records: [
+                    HistoryRecord(
+                        transactionID: "1", productID: "a", amount: 60, createdAt: 1, refundedAt: 2,
+                        refundedShare: 50_000, isSandbox: true),
+                    HistoryRecord(transactionID: "2", productID: "b", amount: .max, createdAt: .max),
+                ], nextCursor: "bmV4dA")),
     ]
 
     @Test(arguments: messages) func `what is written is read back (C-024 C-025 C-026 C-027 C-028)`(
@@ -33,7 +37,7 @@ import Testing
         #expect(GameMessage.history(HistoryQuestion()).encoded() == [0, 52])
         let record = HistoryRecord(transactionID: "1", productID: "p", amount: 60, createdAt: 5, refundedAt: 0)
         #expect(
-            GameMessage.records([record]).encoded() == [
+            GameMessage.records(HistoryAnswer(records: [record])).encoded() == [
                 0, 53, 0x0A, 10, 0x0A, 1, 0x31, 0x12, 1, 0x70, 0x18, 60, 0x20, 5,
             ])
     }
@@ -49,7 +53,7 @@ import Testing
             ([50, 0], .unknownID(12_800)),
             ([0, 50, 0x0A], .malformed), ([0, 50, 0x0A, 5, 0x41], .malformed), ([0, 50, 0x0B], .malformed),
             ([0, 50, 0x0A, 1, 0xFF], .malformed), ([0, 50] + [UInt8](repeating: 0xFF, count: 20), .malformed),
-            ([0, 52, 0x0A, 1, 0x41], .malformed),
+            ([0, 52, 0x0A, 1, 0x41], .malformed), ([0, 52, 0x12, 1, 0xFF], .malformed),
             ([0, 50] + [[UInt8]](repeating: [0x78, 1], count: 2_000).flatMap { $0 }, .tooManyFields),
         ] as [([UInt8], GameMessageError)])
     func `what is no message is refused by name`(bytes: [UInt8], error: GameMessageError) {

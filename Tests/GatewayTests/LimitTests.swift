@@ -93,7 +93,8 @@ import Testing
             #expect(reader.problems.isEmpty)
             let counted = Counted()
             self.counted = counted
-            gate = ClientGate(settings, routes: routes, limited: counted.add) { limit, _ in
+            gate = ClientGate(settings, requests: AddressLimits(settings, rules: routes), limited: counted.add) {
+                limit, _ in
                 counted.add(limit)
                 return HTTPResponse(status: 429)
             }

@@ -19,6 +19,7 @@ import Testing
         return switch kind {
         case .orders: OrdersSurface(asker: asker, security: security, now: { TestTokens.now })
         case .points: PointsSurface(asker: asker, security: security)
+        case .game: GameSurface(asker: asker, security: security, receipts: ReceiptShare(most: 1))
         }
     }
 

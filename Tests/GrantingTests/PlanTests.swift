@@ -135,6 +135,8 @@ import Testing
             QueryTables.ledger(
                 LedgerRequested(app: Shop.app, userID: UserID("old-user-1"), asset: nil, before: nil, limit: 50),
                 limit: 50),
+            HistoryTables.read(
+                HistoryRequested(app: Shop.app, userID: UserID("old-user-1"), limit: 50), limit: 50),
             SubscriptionTables.owners(keys), SubscriptionTables.periods(periods),
             SubscriptionTables.transactions(of: periods),
             EntitlementTables.read(EntitlementsRequested(app: Shop.app, userID: UserID("old-user-1"))),

@@ -63,8 +63,10 @@ import Testing
         try await onThread {
             let fixture = try ServerFixture {
                 $0.maximumInFlight = 1
-                $0.isApart = { $0 == "/apart" || $0 == "/wait" }
-                $0.shareApart = HTTPServer.Share(requests: 1, bodyBytes: 100)
+                $0.apart = [
+                    HTTPServer.Apart(.init(requests: 1, bodyBytes: 100)) { $0 == "/apart" || $0 == "/wait" },
+                    HTTPServer.Apart(.init(requests: 1, bodyBytes: 200)) { $0 == "/third" },
+                ]
             }
             let waiting = try RawClient(port: fixture.port)
             waiting.send("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -81,6 +83,9 @@ import Testing
             let large = try RawClient(port: fixture.port)
             large.send(Self.post("/apart", length: 101))
             #expect(try large.answer()?.body == "http.overloaded.body_bytes\n")
+            let third = try RawClient(port: fixture.port)
+            third.send(Self.post("/third", length: 101) + String(repeating: "x", count: 101))
+            #expect(try third.answer()?.status == 200)
             let fitting = try RawClient(port: fixture.port)
             fitting.send(Self.post("/apart", length: 2) + "ok")
             #expect(try fitting.answer()?.status == 200)

@@ -72,6 +72,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
 
 extension GoldenMessageTests {
     static let customer = CustomerID("7b1f4a52-0000-4000-8000-000000000001")
+    private static let place = HistoryPlace(
+        microseconds: 1_760_000_000_000_001, environment: .production, transactionID: .init("504319184420155588"))
     private static let coins = [AssetAmount(asset: .init("COINS"), amount: 120)]
 
     private static let revocationSamples: [Sample] = [
@@ -187,6 +189,14 @@ extension GoldenMessageTests {
                         sourceType: "APPLE_IAP", sourceID: "1/0", remark: "Apple purchase: coins_60",
                         environment: .production, createdAt: 1_760_000_000_000)
                 ], nextBefore: 8)),
+        Sample(HistoryRequested(app: .init("app"), userID: .init("u1"), before: place, limit: 50)),
+        Sample(
+            HistoryAnswered(
+                purchases: [
+                    DeliveredPurchase(
+                        place: place, productID: .init("coins_60"), quantity: 2, amounts: coins,
+                        purchaseDate: 1_760_000_000_000, revokedShare: 50_000, revokedAt: 1_760_000_500_000)
+                ], nextBefore: place)),
         Sample(EntitlementsRequested(app: .init("app"), userID: .init("u1"))),
         Sample(
             EntitlementsAnswered(entitlements: [

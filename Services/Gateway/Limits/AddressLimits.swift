@@ -25,3 +25,11 @@ struct AddressLimits: Sendable {
         return limiter?.take(BucketKey(client)) ?? .admitted
     }
 }
+
+extension AddressLimits {
+    /// The limits of `settings`; `rules` are those of some paths.
+    init(_ settings: LimitSettings, rules: [Rule] = []) {
+        self.init(
+            rules: rules, others: .ifLimited(perSecond: settings.addressRate, burst: settings.addressBurst))
+    }
+}

@@ -15,18 +15,16 @@ struct ClientGate: Gatekeeper {
 
     /// A gate.
     /// - Parameters:
-    ///   - routes: limits of some paths that are not the general one.
+    ///   - requests: how many of them one address may send, by path.
     ///   - limited: is told what was refused without an answer.
     ///   - refuse: counts a refused request and makes the answer.
     init(
-        _ settings: LimitSettings, routes: [AddressLimits.Rule] = [], limited: @escaping @Sendable (Limit) -> Void,
+        _ settings: LimitSettings, requests: AddressLimits? = nil, limited: @escaping @Sendable (Limit) -> Void,
         refuse: @escaping @Sendable (Limit, _ retryAfter: Duration) -> HTTPResponse
     ) {
         trustedProxies = settings.trustedProxies
         unlimited = settings.unlimitedAddresses
-        requests = AddressLimits(
-            rules: routes,
-            others: .ifLimited(perSecond: settings.addressRate, burst: settings.addressBurst))
+        self.requests = requests ?? AddressLimits(settings)
         connections = .ifLimited(perSecond: settings.addressRate, burst: settings.addressBurst)
         self.limited = limited
         self.refuse = refuse

@@ -10,6 +10,12 @@ enum Limit: String, CaseIterable, Sendable {
     case addressRequests = "address_requests"
     /// Too many connections of one address, at a time or in a second; closed without an answer.
     case addressConnections = "address_connections"
+    /// Too many open WebSockets of one address.
+    case addressSockets = "address_sockets"
+    /// Too many open WebSockets of everybody.
+    case sockets
+    /// Too many receipts of everybody at a time, or too many bytes of them.
+    case receipts
     /// Too many requests of everybody at a time.
     case requests
     /// Too many bytes of bodies of everybody at a time.

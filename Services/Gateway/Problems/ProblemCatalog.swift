@@ -61,6 +61,9 @@ enum ProblemCatalog {
             code: .unsupportedMediaType, status: 415, title: "Unsupported media type",
             advice: "Send the body as uncompressed UTF-8 JSON with Content-Type: application/json."),
         Entry(
+            code: .upgradeRequired, status: 426, title: "WebSocket required",
+            advice: "This address is a WebSocket. Send the handshake of RFC 6455, version 13, with the bearer token."),
+        Entry(
             code: .tooManyRequests, status: 429, title: "Too many requests",
             advice: "The caller asks too often. Repeat the request after the time in Retry-After; repeating is safe.",
             // The least; an answer says how long it takes until the limit has room.

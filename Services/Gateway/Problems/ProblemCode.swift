@@ -17,6 +17,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case payloadTooLarge = "PAYLOAD_TOO_LARGE"
     case unsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
     case tooManyRequests = "TOO_MANY_REQUESTS"
+    case upgradeRequired = "UPGRADE_REQUIRED"
     case headersTooLarge = "HEADERS_TOO_LARGE"
     case internalError = "INTERNAL_ERROR"
     case serviceBusy = "SERVICE_BUSY"

@@ -1,3 +1,5 @@
+import Messages
+
 /// Finds the app a request is for, by its host and the start of its path.
 struct AppDirectory: Sendable {
     /// Where an app is served.
@@ -22,6 +24,9 @@ struct AppDirectory: Sendable {
 
     /// How many places there are.
     var count: Int { places.count }
+
+    /// The app with this id, if it is served.
+    func app(_ id: AppID) -> ServedApp? { places.first { $0.app.id == id }?.app }
 
     /// The app and the path inside it, or nil. `host` is the value of the Host field.
     func find(host: String?, path: String) -> (app: ServedApp, path: String)? {

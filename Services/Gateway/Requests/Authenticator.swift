@@ -52,7 +52,10 @@ struct Authenticator: Sendable {
             let claims = try verifier.verify(token, now: now() / 1_000)
             let subject = claims.subject ?? ""
             guard kind == .service || Self.isUsable(subject) else { return .success(.refused(.invalidSubject)) }
-            return .success(.caller(Caller(kind: kind, subject: subject, email: Self.email(claims.all))))
+            return .success(
+                .caller(
+                    Caller(
+                        kind: kind, subject: subject, email: Self.email(claims.all), expiresAt: claims.expiresAt)))
         } catch {
             return .failure(error)
         }

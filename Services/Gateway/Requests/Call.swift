@@ -59,4 +59,6 @@ struct Endpoint: Sendable {
     let subject: Subject
     /// Answers with the body of the 200 (nil: an empty one), or with a problem.
     let answer: @Sendable (Call) async throws(Problem) -> JSONObject?
+    /// Set if the request becomes a WebSocket instead.
+    var socket: SocketReader?
 }

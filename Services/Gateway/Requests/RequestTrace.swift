@@ -30,6 +30,8 @@ struct RequestTrace: Sendable {
     /// What stands for the route of a request that has none.
     static let unknownRoute = "-"
     private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]
+    /// Stands for the method of what came over a WebSocket.
+    private static let message = "WS"
     /// Longer ids of clients are cut: UUIDs have 36, W3C trace parents 55 characters.
     private static let longestClientID = 64
 
@@ -42,6 +44,15 @@ struct RequestTrace: Sendable {
         method = Self.methods.contains(request.method) ? request.method : "OTHER"
         clientRequestID = request.header("X-Request-Id").flatMap(Self.sanitised)
         remoteAddress = request.client?.description ?? request.remoteAddress
+    }
+
+    /// Begins the trace of a socket's message.
+    init(app: AppID, remoteAddress: String) {
+        id = Self.newID()
+        method = Self.message
+        clientRequestID = nil
+        self.remoteAddress = remoteAddress
+        self.app = app
     }
 
     /// Visible ASCII only, cut to a sane length; nil if nothing is left.

@@ -41,6 +41,7 @@ struct Surfaces: Sendable {
         served = surfaces.mapValues { surface in
             let (endpoints, document) = Self.described(surface.endpoints + shared, by: type(of: surface).description)
             routes.formUnion(endpoints.map(\.endpoint.route))
+            routes.formUnion(endpoints.flatMap { $0.endpoint.socket?.routes ?? [] })
             return Served(surface: surface, router: Router(endpoints), document: document)
         }
         self.routes = routes.sorted()
@@ -75,7 +76,7 @@ struct Surfaces: Sendable {
 
     /// The longest body the server reads for `path`, whose app and surface are not known yet.
     static func bodyLimit(path: String) -> Int {
-        let kinds: [any Surface.Type] = [OrdersSurface.self, PointsSurface.self]
+        let kinds: [any Surface.Type] = [OrdersSurface.self, PointsSurface.self, GameSurface.self]
         return NotificationSurface.bodyLimit(path: path) ?? kinds.compactMap { $0.bodyLimit(path: path) }.max()
             ?? unknownBody
     }

@@ -17,4 +17,6 @@ struct Caller: Sendable, Equatable {
     let subject: String
     /// The address the token says is theirs, as it stands there; nil if there is none that is known to be theirs.
     var email: String?
+    /// When the token ends, in seconds since 1970.
+    var expiresAt: Int64 = 0
 }

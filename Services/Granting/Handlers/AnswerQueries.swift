@@ -8,7 +8,7 @@ struct AnswerQueries: Handler {
     /// A handler of questions.
     init() {}
 
-    /// Rows of a ledger page at most: an answer stays well below a message of 64 kB.
+    /// Rows of a page of ledger or history at most: an answer stays well below a message of 64 kB.
     static let largestPage: Int64 = 100
 
     private enum Question {
@@ -16,6 +16,7 @@ struct AnswerQueries: Handler {
         case balance(BalanceRequested)
         case ledger(LedgerRequested, limit: Int64)
         case transaction(TransactionRequested)
+        case history(HistoryRequested, limit: Int64)
         case entitlements(EntitlementsRequested)
         case consent(ConsentRequested)
         case consumption(ConsumptionAssessmentRequested)
@@ -40,6 +41,9 @@ struct AnswerQueries: Handler {
         if let question = incoming.read(LedgerRequested.self) {
             return .ledger(question, limit: min(max(question.limit, 1), Self.largestPage))
         }
+        if let question = incoming.read(HistoryRequested.self) {
+            return .history(question, limit: min(max(question.limit, 1), Self.largestPage))
+        }
         if let question = incoming.read(EntitlementsRequested.self) { return .entitlements(question) }
         if let question = incoming.read(ConsentRequested.self) { return .consent(question) }
         if let question = incoming.read(ConsumptionAssessmentRequested.self) { return .consumption(question) }
@@ -51,6 +55,7 @@ struct AnswerQueries: Handler {
         case .catalog(let question): QueryTables.catalog(question)
         case .balance(let question): QueryTables.balances(question)
         case .ledger(let question, let limit): QueryTables.ledger(question, limit: limit)
+        case .history(let question, let limit): HistoryTables.read(question, limit: limit)
         case .transaction(let question): QueryTables.transactions(question)
         case .entitlements(let question): EntitlementTables.read(question)
         case .consent(let question): ConsentTable.read(question)
@@ -63,6 +68,7 @@ struct AnswerQueries: Handler {
         case .catalog: try incoming.reply(try QueryTables.catalog(rows))
         case .balance: try incoming.reply(try QueryTables.balances(rows))
         case .ledger(_, let limit): try incoming.reply(try QueryTables.page(rows, limit: limit))
+        case .history(_, let limit): try incoming.reply(try HistoryTables.page(rows, limit: limit))
         case .entitlements: try incoming.reply(try EntitlementTables.answer(rows))
         case .consent: try incoming.reply(try ConsentTable.answer(rows))
         case .consumption(let question):

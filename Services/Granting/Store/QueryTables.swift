@@ -125,7 +125,8 @@ enum QueryTables {
         return summary
     }
 
-    private static func amounts(_ row: Row, _ assets: String, _ amounts: String) throws -> [AssetAmount] {
+    /// Amounts out of two arrays of equal length; none if they are NULL.
+    static func amounts(_ row: Row, _ assets: String, _ amounts: String) throws -> [AssetAmount] {
         guard try !row.isNull(assets) else { return [] }
         return zip(try row.textArray(assets), try row.int8Array(amounts)).map {
             AssetAmount(asset: AssetID($0 ?? ""), amount: $1 ?? 0)

@@ -1,4 +1,3 @@
-import JOSE
 import JSON
 
 /// Plays the iOS app: order, purchase with the order's token, verify, and finish **only** when the backend has delivered.
@@ -206,9 +205,6 @@ public final class StoreKitClient {
 
     /// The token inside, read without checking the signature: it only helps to find the order.
     private static func appAccountToken(in signedTransactionInfo: String) -> String? {
-        guard let parts = try? CompactJWS(Array(signedTransactionInfo.utf8)), let payload = try? parts.decodePayload(),
-            let object = try? JSONReader.parseObject(payload)
-        else { return nil }
-        return object["appAccountToken"]?.stringValue
+        SignedText.payload(of: signedTransactionInfo)?["appAccountToken"]?.stringValue
     }
 }

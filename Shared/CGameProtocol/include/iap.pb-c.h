@@ -65,7 +65,7 @@ struct  Iap__S2CIAPVerify
 {
   ProtobufCMessage base;
   /*
-   * 1.0: 0 = delivered, now or before; the others are listed in docs/protocols/payments
+   * 1.0: 0 = delivered, now or before; the others are listed in docs/protocols/game
    */
   int32_t code;
   /*
@@ -81,7 +81,7 @@ struct  Iap__S2CIAPVerify
    */
   char *product_id;
   /*
-   * whether StoreKit's transaction may be finished
+   * whether the store's transaction may be finished
    */
   protobuf_c_boolean finish;
   /*
@@ -98,7 +98,7 @@ struct  Iap__S2CIAPVerify
   size_t n_transaction_ids;
   char **transaction_ids;
   /*
-   * seconds; 0 = do not send again
+   * seconds; 0 = do not send again by itself
    */
   int32_t retry_after;
 };
@@ -118,13 +118,13 @@ struct  Iap__C2SIAPHistory
    */
   int32_t limit;
   /*
-   * only purchases before this second since 1970; 0 = the newest
+   * the next_cursor of an answer; empty = the newest
    */
-  int64_t before;
+  char *cursor;
 };
 #define IAP__C2_S__IAPHISTORY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&iap__c2_s__iaphistory__descriptor) \
-    , 0, 0 }
+    , 0, (char *)protobuf_c_empty_string }
 
 
 struct  Iap__IAPRecord
@@ -150,10 +150,18 @@ struct  Iap__IAPRecord
    * 1.0: seconds since 1970; 0 = not refunded
    */
   int64_t refunded_at;
+  /*
+   * thousandths of a per cent: 100000 = all of it
+   */
+  int32_t refunded_share;
+  /*
+   * bought in Apple's sandbox, without money
+   */
+  protobuf_c_boolean sandbox;
 };
 #define IAP__IAPRECORD__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&iap__iaprecord__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, 0 }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0 }
 
 
 struct  Iap__S2CIAPHistory
@@ -164,10 +172,26 @@ struct  Iap__S2CIAPHistory
    */
   size_t n_records;
   Iap__IAPRecord **records;
+  /*
+   * 0 = the records are complete for this page; else there are none, as in S2C_IAPVerify
+   */
+  int32_t code;
+  /*
+   * for the log
+   */
+  char *msg;
+  /*
+   * seconds; 0 = do not send again by itself
+   */
+  int32_t retry_after;
+  /*
+   * asks for the next page; empty = there is none
+   */
+  char *next_cursor;
 };
 #define IAP__S2_C__IAPHISTORY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&iap__s2_c__iaphistory__descriptor) \
-    , 0,NULL }
+    , 0,NULL, 0, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string }
 
 
 /* Iap__C2SIAPVerify methods */

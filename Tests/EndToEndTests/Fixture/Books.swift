@@ -58,15 +58,18 @@ struct Books {
             """, [])
     }
 
-    /// Grants without exactly one ledger row and one lot for it (products here have one asset each).
+    /// Grants without exactly one ledger row and one lot for it (products here have one asset each, or are cards, which
+    /// have none).
     func wrongGrants() throws -> Int64 {
         try number(
             """
-            SELECT count(*) FROM granting.grants AS g WHERE
-                1 <> (SELECT count(*) FROM granting.ledger AS l WHERE l.customer = g.customer
+            SELECT count(*) FROM granting.grants AS g
+            JOIN granting.product_versions AS p ON p.app = g.app AND p.product_id = g.product_id
+                AND p.version = g.product_version
+            WHERE (p.entitlement IS NULL)::int <> (SELECT count(*) FROM granting.ledger AS l WHERE l.customer = g.customer
                     AND source_type = 'APPLE_IAP' AND source_id = g.transaction_id || '/0'
                     AND l.environment = g.environment)
-                OR 1 <> (SELECT count(*) FROM granting.lots AS l WHERE l.environment = g.environment
+                OR (p.entitlement IS NULL)::int <> (SELECT count(*) FROM granting.lots AS l WHERE l.environment = g.environment
                     AND l.transaction_id = g.transaction_id)
             """, [])
     }

@@ -29,6 +29,34 @@ extension Deployment {
         return try BackendClient(base: "http://points.localhost:\(port("gateway"))", token: token)
     }
 
+    /// A login token of the game's.
+    func gameToken(_ user: String) throws -> String {
+        let token = try tokens("https://login.game.example", "game", secrets.loginKey, "login-1").token(user)
+        Canaries.register(signed: token, kind: "a login token")
+        return token
+    }
+
+    /// Where the game calls.
+    var gameGateway: String { "http://game.localhost:\(port("gateway"))" }
+    /// The game's bundle id in apps/game.yaml.
+    static let gameBundle = "com.ninjafall.game"
+
+    /// The game on a device of `user`; started again with the same user it remembers what it knew.
+    func game(
+        _ user: String, account: String? = nil, environment: String = "Production",
+        wait: @escaping (Duration) -> Void = { _ in }
+    ) throws -> GameClient {
+        let settings = GameClient.Settings(
+            backend: gameGateway, loginToken: try gameToken(user), bundleID: Self.gameBundle,
+            appleAccount: account ?? user, environment: environment, file: "\(folder)/game-\(user).json")
+        return try GameClient(settings, store: try store(), wait: wait)
+    }
+
+    /// The game's JSON calls for a user.
+    func gameBackend(_ user: String) throws -> BackendClient {
+        try BackendClient(base: gameGateway, token: try gameToken(user))
+    }
+
     /// A token of the app's own server.
     func serverToken() throws -> String {
         let tokens = try tokens(

@@ -115,9 +115,13 @@ extension Deployment {
             throw Places.Missing(description: "apps/cloudpc.yaml has no line `testers: []` to put a tester into")
         }
         try TextFiles.write(changed, to: apps + "/cloudpc.yaml")
-        try TextFiles.write(TextFiles.read(try Places.root() + "/apps/points.yaml"), to: apps + "/points.yaml")
-        try TextFiles.write(secrets.loginKey + "\n", to: apps + "/keys/points-login.secret")
-        try TextFiles.write(secrets.serviceKey + "\n", to: apps + "/keys/points-services.secret")
+        for app in ["points", "game"] {
+            let text = TextFiles.read(try Places.root() + "/apps/\(app).yaml")
+            try TextFiles.write(
+                text.replacing("testers: []", with: "testers: [\(Self.tester)]"), to: apps + "/\(app).yaml")
+            try TextFiles.write(secrets.loginKey + "\n", to: apps + "/keys/\(app)-login.secret")
+            try TextFiles.write(secrets.serviceKey + "\n", to: apps + "/keys/\(app)-services.secret")
+        }
         try TextFiles.write(secrets.identityKey + "\n", to: apps + "/keys/points-identity.secret")
     }
 
@@ -139,7 +143,7 @@ extension Deployment {
 
     /// Products and policies, the way an operator brings them in.
     func importCatalog() throws {
-        for app in ["cloudpc", "points"] {
+        for app in ["cloudpc", "points", "game"] {
             let outcome = try run(
                 "purser", ["catalog", "import", "--yes", "--actor", "tests", "\(folder)/apps/\(app).yaml"],
                 controlEnvironment)

@@ -166,6 +166,12 @@ import Testing
                         LedgerRequested(app: app, userID: user, asset: nil, before: .max, limit: .max)),
                     try insider.message(
                         TransactionRequested(app: app, userID: user, transactionID: TransactionID(text))),
+                    try insider.message(
+                        HistoryRequested(
+                            app: app, userID: user,
+                            before: HistoryPlace(
+                                microseconds: .min, environment: .sandbox, transactionID: TransactionID(text)),
+                            limit: .min)),
                 ]
             }
             for index in questions.indices { questions[index].properties.replyTo = address }
@@ -176,7 +182,7 @@ import Testing
             #expect(answers.count == questions.count)
             let parked = answers.count { $0.properties.type == MessageType.requestParked.rawValue }
             // Of the values only those with NUL, which PostgreSQL has no text for.
-            #expect(parked == damaged + 5)
+            #expect(parked == damaged + 6)
             try insider.expectEmpty(Topology.grantingQueries)
             #expect(deployment.pids() == pids, "no process died")
         }

@@ -8,7 +8,7 @@ enum BrokerRights {
         # user         exchange                  routing keys
         gateway        purser.from.gateway       purchase.submitted {order,token,spend}.requested
         gateway        purser.from.gateway       notification.received
-        gateway        purser.from.gateway       {catalog,balance,ledger,transaction}.requested
+        gateway        purser.from.gateway       {catalog,balance,ledger,transaction,history}.requested
         gateway        purser.from.gateway       entitlements.requested consent.{change.requested,requested}
         verification   purser.from.verification  purchase.verified chain.{check.requested,checked}
         verification   purser.from.verification  evidence.erase.requested

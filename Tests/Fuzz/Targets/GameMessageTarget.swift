@@ -14,7 +14,8 @@ struct GameMessageTarget: FuzzTarget {
                 VerifyAnswer(
                     code: 3, message: "later", rewardID: 2_001, productID: "gem", finish: true, amount: -1,
                     balance: .max, transactionIDs: ["1", "2"], retryAfter: 5)),
-            .history(HistoryQuestion(limit: 5, before: 9)), .records([record, record]),
+            .history(HistoryQuestion(limit: 5, cursor: "bmV4dA")),
+            .records(HistoryAnswer(code: 1, message: "later", records: [record, record], nextCursor: "bmV4dA")),
         ]
         seeds = messages.map { $0.encoded() } + files.corpus("game")
     }

@@ -29,7 +29,7 @@ struct MessageTarget: FuzzTarget {
         LedgerAnswered.self, TransactionRequested.self, TransactionAnswered.self, RequestParked.self,
         NotificationReceived.self, NotificationVerified.self, NotificationRedriveRequested.self,
         NotificationRedriveAnswered.self, ConsentChangeRequested.self, ConsentRequested.self, ConsentAnswered.self,
-        ConsumptionAssessmentRequested.self, ConsumptionAssessed.self,
+        ConsumptionAssessmentRequested.self, ConsumptionAssessed.self, HistoryRequested.self, HistoryAnswered.self,
     ]
     private static let texts = [
         "", "not-a-uuid", "6E3FB20B-4CDB-47CC-936D-99D65F608138", "6e3fb20b-4cdb-47cc-936d-99d65f608138", "\u{0}", "é",

@@ -7,6 +7,7 @@ import Pipeline
 import Reloading
 import Synchronization
 import Testing
+import WebSocket
 
 @testable import Gateway
 
@@ -16,6 +17,7 @@ import Testing
 struct TestDoor {
     let door: FrontDoor
     let asker: ScriptedAsker
+    let apps: LiveApps
     let metrics = Metrics()
     let log = CapturedLog()
     /// What is behind the door: every answer of ``send`` is compared with their descriptions.
@@ -23,7 +25,8 @@ struct TestDoor {
 
     /// Answers by `script`, or by `other` if it is given.
     init(
-        asker other: (any Asker)? = nil, users: RateLimiter? = nil,
+        asker other: (any Asker)? = nil, users: RateLimiter? = nil, addresses: AddressLimits = AddressLimits(),
+        sockets: WebSocketHub? = nil, receipts: ReceiptShare = ReceiptShare(most: 8),
         _ script: @escaping ScriptedAsker.Script = { _, _ in throw RequestError.timedOut }
     ) throws {
         asker = ScriptedAsker(script)
@@ -41,22 +44,30 @@ struct TestDoor {
             id: AppID("points"), surface: .points, assets: [ServedApp.Asset(id: AssetID("POINTS"), jsonName: "points")],
             login: try TestTokens.verifier("points", .login), service: nil,
             identities: IdentityHasher(Self.identityKeys.map { .init(id: $0.id, secret: Secret(bytes: $0.secret)) }))
+        let game = ServedApp(
+            id: AppID("game"), surface: .game, assets: [ServedApp.Asset(id: AssetID("DIAMOND"), jsonName: "diamonds")],
+            login: try TestTokens.verifier("game", .login), service: nil)
         let logger = Logger(service: "test", level: .debug, write: log.write)
         let security = SecurityLog(logger: logger, metrics: metrics)
         let surface = OrdersSurface(asker: other ?? asker, security: security, now: { TestTokens.now })
         let notifications = NotificationSurface(asker: other ?? asker, metrics: metrics, logger: logger)
         surfaces = Surfaces(
-            [.orders: surface, .points: PointsSurface(asker: other ?? asker, security: security)],
+            [
+                .orders: surface, .points: PointsSurface(asker: other ?? asker, security: security),
+                .game: GameSurface(asker: other ?? asker, security: security, receipts: receipts),
+            ],
             shared: notifications.endpoints)
+        apps = LiveApps(
+            AppDirectory([
+                .init(hosts: ["clouds.example"], pathPrefix: "", app: clouds),
+                .init(hosts: ["points.example"], pathPrefix: "", app: points),
+                .init(hosts: ["game.example"], pathPrefix: "", app: game),
+                .init(hosts: ["clouds.example", "games.example"], pathPrefix: "/games", app: games),
+            ]))
         door = FrontDoor(
-            apps: LiveApps(
-                AppDirectory([
-                    .init(hosts: ["clouds.example"], pathPrefix: "", app: clouds),
-                    .init(hosts: ["points.example"], pathPrefix: "", app: points),
-                    .init(hosts: ["clouds.example", "games.example"], pathPrefix: "/games", app: games),
-                ])), surfaces: surfaces, authenticator: Authenticator(now: { TestTokens.now }), security: security,
+            apps: apps, surfaces: surfaces, authenticator: Authenticator(now: { TestTokens.now }), security: security,
             metrics: GatewayMetrics(metrics, routes: surfaces.routes, waiting: { 0 }, isBlocked: { false }),
-            logger: logger, users: users)
+            logger: logger, limits: MessageLimits(addresses: addresses, users: users), sockets: sockets)
     }
 
     /// The keys that callers of `points` are hashed with.
@@ -82,7 +93,8 @@ struct TestDoor {
             HTTPRequest(
                 method: method, path: path, query: query, headers: headers + more, body: Array((body ?? "").utf8),
                 remoteAddress: "192.0.2.7"))
-        let contract = Contract(surfaces, host == "points.example" ? .points : .orders)
+        let kinds: [String?: AppConfiguration.Surface] = ["points.example": .points, "game.example": .game]
+        let contract = Contract(surfaces, kinds[host] ?? .orders)
         for difference in contract?.differences(method, path, response) ?? [] {
             Issue.record("\(method) \(path): \(difference)")
         }
