@@ -112,9 +112,8 @@ let package = Package(
         service(
             "Verification",
             [
-                "Service", "Trust", "Reloading", "AppStore", "LegacyReceipts", "JOSE", "JSON", "Crypto", "HTTPClient",
-                "Messages",
-                "Pipeline", "AMQP", "Postgres", "Observability",
+                "Service", "Trust", "Reloading", "Apps", "AppStore", "LegacyReceipts", "JOSE", "JSON", "Crypto",
+                "HTTPClient", "Messages", "Pipeline", "AMQP", "Postgres", "Observability",
             ],
             resources: [.embedInCode("Migrations")]),
         service(
@@ -143,14 +142,17 @@ let package = Package(
         service(
             "AppStoreSimulator",
             [
-                "AppStoreSimulation", "AppStore", "JOSE", "Crypto", "JSON", "HTTPServer", "HTTPClient", "Runtime",
-                "Observability",
+                "AppStoreSimulation", "AppStore", "LegacyReceipts", "JOSE", "Crypto", "JSON", "HTTPServer",
+                "HTTPClient",
+                "Runtime", "Observability",
             ]),
         .executableTarget(
             name: "Drills",
             dependencies: [
-                "AppStoreSimulation", "AppStore", "GameProtocol", "LegacyReceipts", "JOSE", "Crypto", "JSON", "HTTPClient",
-                "Runtime", "Postgres", "AMQP", "Observability", "Granting", "Messages", "Pipeline", "Service", "TestSupport",
+                "AppStoreSimulation", "AppStore", "GameProtocol", "LegacyReceipts", "JOSE", "Crypto", "JSON",
+                "HTTPClient",
+                "Runtime", "Postgres", "AMQP", "Observability", "Granting", "Messages", "Pipeline", "Service",
+                "TestSupport",
             ],
             path: "Tests/Drills", swiftSettings: settings),
 
@@ -158,8 +160,7 @@ let package = Package(
             name: "Fuzz",
             dependencies: [
                 "AppStoreSimulation", "AppStore", "LegacyReceipts", "JOSE", "Crypto", "JSON", "YAML", "CSV", "Apps",
-                "Messages",
-                "Pipeline", "AMQP",
+                "SalesReports", "Messages", "Pipeline", "AMQP",
                 "HTTPServer", "WebSocket", "GameProtocol", "Runtime", "TestSupport",
             ],
             path: "Tests/Fuzz", swiftSettings: settings),
@@ -206,7 +207,7 @@ let package = Package(
             ["AppStoreServerAPI", "HTTPServer", "HTTPClient", "JOSE", "Crypto", "JSON", "Runtime", "TestSupport"]),
         tests(
             "LegacyReceipts",
-            ["LegacyReceipts", "AppStore", "AppStoreSimulation", "JOSE", "Crypto"]),
+            ["LegacyReceipts", "AppStore", "AppStoreSimulation", "JOSE", "JSON", "Crypto"]),
         tests("AppStore", ["AppStore", "AppStoreSimulation", "JOSE", "Crypto", "JSON", "TestSupport"]),
         tests(
             "AppStoreSimulation",
@@ -214,7 +215,8 @@ let package = Package(
         tests(
             "AppStoreSimulator",
             [
-                "AppStoreSimulator", "AppStoreSimulation", "AppStoreServerAPI", "AppStore", "HTTPServer", "HTTPClient",
+                "AppStoreSimulator", "AppStoreSimulation", "AppStoreServerAPI", "AppStore", "LegacyReceipts",
+                "HTTPServer", "HTTPClient",
                 "JOSE", "Crypto", "JSON", "Observability", "Runtime", "TestSupport",
             ]),
         tests(
@@ -263,7 +265,8 @@ let package = Package(
         tests(
             "EndToEnd",
             [
-                "AppStoreSimulation", "AppStore", "GameProtocol", "JOSE", "Crypto", "JSON", "HTTPClient", "AMQP", "Postgres",
+                "AppStoreSimulation", "AppStore", "GameProtocol", "JOSE", "Crypto", "JSON", "HTTPClient", "AMQP",
+                "Postgres",
                 "Messages", "Pipeline", "Runtime", "Observability", "TestSupport",
             ]),
     ],

@@ -51,8 +51,11 @@ struct RunningSimulator: Sendable {
         configuration.maximumConnectionsPerAddress = 0
         let surface = SimulatorSurface(
             worker: worker, apps: apps, outbox: outbox, responder: try SimulatedResponder(store.signer.authority),
-            logger: logger)
-        let server = try HTTPServer.start(configuration, bodyLimit: { _, _ in SimulatorSurface.longestBody }) {
+            verifyReceipt: try VerifyReceiptSurface(root: store.signer.authority.root, logger: logger), logger: logger)
+        let limit: @Sendable (String, String) -> Int = { _, path in
+            VerifyReceiptSurface.isAddress(path) ? VerifyReceiptSurface.longestBody : SimulatorSurface.longestBody
+        }
+        let server = try HTTPServer.start(configuration, bodyLimit: limit) {
             await surface.answer($0)
         }
         return RunningSimulator(server: server, worker: worker, senders: senders, stopSending: stop)

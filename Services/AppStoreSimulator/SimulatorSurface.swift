@@ -18,10 +18,12 @@ struct SimulatorSurface: Sendable {
     private let router: Router<Endpoint>
     private let control: ControlCalls
     private let responder: SimulatedResponder
+    private let verifyReceipt: VerifyReceiptSurface
 
     private enum Endpoint: Sendable {
         case control(ControlCalls.Call)
         case serverAPIFault
+        case verifyReceiptFault
         case revocation
         case revocationControl
         case live
@@ -30,10 +32,11 @@ struct SimulatorSurface: Sendable {
 
     init(
         worker: Worker<StoreWorker.Request, JSONObject>, apps: SimulatedApps, outbox: NotificationOutbox,
-        responder: SimulatedResponder, logger: Logger
+        responder: SimulatedResponder, verifyReceipt: VerifyReceiptSurface, logger: Logger
     ) {
         self.worker = worker
         self.responder = responder
+        self.verifyReceipt = verifyReceipt
         self.logger = logger
         faults = ServerAPIFaults()
         serverAPI = ServerAPISurface(worker: worker, apps: apps, faults: faults, logger: logger)
@@ -41,6 +44,7 @@ struct SimulatorSurface: Sendable {
         var router = Router<Endpoint>()
         for (method, path, call) in ControlCalls.routes { router.add(method, "/simulator/" + path, .control(call)) }
         router.add("POST", "/simulator/server-api/faults", .serverAPIFault)
+        router.add("POST", "/simulator/verify-receipt/faults", .verifyReceiptFault)
         router.add("POST", "/ocsp", .revocation)
         router.add("POST", "/simulator/ocsp", .revocationControl)
         router.add("GET", "/livez", .live)
@@ -51,6 +55,7 @@ struct SimulatorSurface: Sendable {
     /// Answers one request.
     func answer(_ request: HTTPRequest) async -> HTTPResponse {
         if let answer = await serverAPI.answer(request) { return answer }
+        if let answer = await verifyReceipt.answer(request) { return answer }
         switch router.resolve(method: request.method, path: request.path) {
         case .notFound:
             return Self.problem(404, "simulator.not_found", "There is nothing at this path.")
@@ -64,6 +69,8 @@ struct SimulatorSurface: Sendable {
             return worker.isOpen ? .text(200, "ok\n") : .text(503, "the store is not open yet\n")
         case .found(.serverAPIFault, _):
             return await answer(request) { try faults.plan(try JSONReader.parseObject(request.body)) }
+        case .found(.verifyReceiptFault, _):
+            return await answer(request) { try verifyReceipt.faults.plan(try JSONReader.parseObject(request.body)) }
         case .found(.revocationControl, _):
             return await answer(request) {
                 try responder.set(try JSONReader.parseObject(request.body), now: WallClock.milliseconds() / 1_000)

@@ -9,6 +9,8 @@ enum Verdict {
     case genuine(VerifiedPayload<TransactionPayload>, VerifiedTransaction)
     /// A genuine receipt for the app that was asked, with its purchases of the product: at least one.
     case receipt(VerifiedReceipt, [VerifiedTransaction])
+    /// A receipt that nothing can be said about here, with the reason: Apple may know.
+    case unjudged(container: [UInt8], reason: String)
     /// Not to be believed, or not for this app: told to the caller, kept in quarantine.
     case refused(AnswerCode, reason: String, SecurityEvent?)
     /// Cannot be told now: the machine's clock, or memory.

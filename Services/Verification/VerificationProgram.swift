@@ -20,6 +20,8 @@ enum VerificationProgram: ServiceProgram {
         let revocation: RevocationPolicy
         /// Whom it asks about them.
         let responders: ResponderSettings
+        /// Whether and where Apple is asked about receipts that cannot be judged here.
+        let verifyReceipt: VerifyReceiptSettings
     }
 
     static var migrations: [Migration] {
@@ -29,6 +31,7 @@ enum VerificationProgram: ServiceProgram {
             ("V003_receipts.sql", PackageResources.V003_receipts_sql),
             ("V004_chains.sql", PackageResources.V004_chains_sql),
             ("V005_erasures.sql", PackageResources.V005_erasures_sql),
+            ("V006_receipt_checks.sql", PackageResources.V006_receipt_checks_sql),
         ])
     }
 
@@ -37,11 +40,13 @@ enum VerificationProgram: ServiceProgram {
             trust: TrustFiles(&reader),
             lanes: reader.integer(
                 "LANES", default: 1, in: 1...16, meaning: "threads that verify; each has its own connections"),
-            revocation: RevocationPolicy(&reader), responders: ResponderSettings(&reader))
+            revocation: RevocationPolicy(&reader), responders: ResponderSettings(&reader),
+            verifyReceipt: VerifyReceiptSettings(&reader))
     }
 
     static func check(_ settings: Settings, _ common: CommonSettings) -> [CheckResult] {
         settings.trust.check()
+            + (settings.verifyReceipt.isOn ? ReceiptSecrets.check(appsFolder: settings.trust.appsFolder) : [])
     }
 
     static func start(_ settings: Settings, _ context: ServiceContext) throws -> [any ServicePart] {
@@ -57,12 +62,15 @@ enum VerificationProgram: ServiceProgram {
                 let trust = live.value
                 return VerifyPurchases(
                     verifier: try trust.verifier(), receipts: try trust.receiptVerifier(), metrics: context.metrics,
-                    logger: context.logger, revocation: settings.revocation, follower: follower)
+                    logger: context.logger, revocation: settings.revocation, follower: follower,
+                    canAskApple: settings.verifyReceipt.isOn)
             }
             return LanePart(lane, name: queue.name)
         }
-        return verifying + watching
-            + [checking(settings, live.value, context, broker, database), erasing(context, broker, database)]
+        return verifying + watching + [
+            checking(settings, live.value, context, broker, database), erasing(context, broker, database),
+            try asking(settings, live, context, broker, database),
+        ]
     }
 
     /// The lane that forgets users.
@@ -75,6 +83,28 @@ enum VerificationProgram: ServiceProgram {
         let lane = Lane.start(
             configuration, stop: context.stop, logger: context.logger, metrics: context.metrics
         ) { EraseUsers() }
+        return LanePart(lane, name: queue.name)
+    }
+
+    /// The lane that asks Apple about receipts, one message at a time for the same reason. It runs also where nobody is
+    /// asked any more: what still waits is then answered.
+    private static func asking(
+        _ settings: Settings, _ live: Live<TrustSettings>, _ context: ServiceContext, _ broker: AMQPEndpoint,
+        _ database: Secret
+    ) throws -> LanePart {
+        let queue = Topology.verificationReceipts
+        var configuration = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
+        configuration.prefetch = 1
+        let secrets = try ReceiptSecrets(appsFolder: settings.trust.appsFolder)
+        let lane = Lane.start(
+            configuration, stop: context.stop, logger: context.logger, metrics: context.metrics
+        ) {
+            let follower = Follower(live)
+            let trust = live.value
+            return CheckReceipts(
+                receipts: try trust.receiptVerifier(), settings: settings.verifyReceipt, secrets: secrets,
+                apps: trust.apps, metrics: context.metrics, logger: context.logger, follower: follower)
+        }
         return LanePart(lane, name: queue.name)
     }
 

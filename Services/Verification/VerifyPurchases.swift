@@ -19,13 +19,14 @@ struct VerifyPurchases: Handler {
     private var store: EvidenceStore
     private var chains: ChainWatch
     private var erased: ErasedUsers
+    private let canAskApple: Bool
     private let instruments: VerificationMetrics
     private let logger: Logger
     private let now: @Sendable () -> Int64
 
     init(
         verifier: SignedDataVerifier, receipts: ReceiptVerifier, metrics: Metrics, logger: Logger,
-        revocation: RevocationPolicy, follower: Follower<TrustSettings>? = nil,
+        revocation: RevocationPolicy, follower: Follower<TrustSettings>? = nil, canAskApple: Bool = false,
         store: EvidenceStore = EvidenceStore(), erased: ErasedUsers = ErasedUsers(),
         now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
     ) {
@@ -34,6 +35,7 @@ struct VerifyPurchases: Handler {
         self.follower = follower
         self.store = store
         self.erased = erased
+        self.canAskApple = canAskApple
         chains = ChainWatch(revocation, service: VerificationProgram.name, metrics: metrics)
         self.logger = logger
         self.now = now
@@ -57,6 +59,7 @@ struct VerifyPurchases: Handler {
         var evidence: [Evidence] = []
         var receipts: [ReceiptEvidence] = []
         var refusals: [Refusal] = []
+        var open: [PendingReceipt] = []
         var outcomes: [Outcome] = []
         for (judged, incoming) in zip(verdicts, batch) {
             guard let (submission, alone) = judged else {
@@ -67,14 +70,19 @@ struct VerifyPurchases: Handler {
             let decided = try outcome(of: verdict, submission, incoming.header, time)
             outcomes.append(decided.telling(requests[incoming.header.id] ?? []))
             record(verdict, submission, incoming.header, &evidence, &refusals)
-            if case .receipt(let receipt, let transactions) = verdict {
+            switch verdict {
+            case .receipt(let receipt, let transactions):
                 receipts.append(
                     ReceiptEvidence(
                         receipt: receipt, transactions: transactions, app: submission.app,
                         submitter: submission.userID, cause: incoming.header))
+            case .unjudged(let container, _):
+                open.append(PendingReceipt(submission: incoming.header.id, container: container))
+            default: break
             }
         }
         ReceiptStore.save(receipts, in: &transaction)
+        ReceiptCheckTable.keep(open, in: &transaction)
         try store.save(evidence, refusals, in: &transaction)
         return outcomes
     }
@@ -103,7 +111,7 @@ struct VerifyPurchases: Handler {
             if let receipt = submission.receipt {
                 Verdict.ofReceipt(
                     receipt, product: submission.productID ?? ProductID(""), for: submission.app, by: receipts,
-                    or: &verifier, now: time)
+                    or: &verifier, canAskApple: canAskApple, now: time)
             } else {
                 Verdict.of(submission.signedTransaction, for: submission.app, by: &verifier, now: time)
             }
@@ -120,6 +128,13 @@ struct VerifyPurchases: Handler {
             return .done(facts: [try fact(submission, [purchase], header, time)], reply: nil)
         case .receipt(_, let purchases):
             return .done(facts: [try fact(submission, purchases, header, time)], reply: nil)
+        case .unjudged(_, let reason):
+            let request = ReceiptCheckRequested(
+                submission, submission: header.id, at: header.occurredAt, reason: reason)
+            let fact = try Fact(
+                request, key: header.id.rawValue, app: submission.app, environment: nil, causedBy: header,
+                occurredAt: time)
+            return .done(facts: [fact], reply: nil)
         case .refused(let code, let reason, let event):
             instruments.refused(reason).increment()
             logger.info(
@@ -159,10 +174,7 @@ struct VerifyPurchases: Handler {
             app: submission.app, userID: submission.userID, orderNumber: submission.orderNumber, transaction: first,
             expectation: submission.expectation, identities: submission.identities)
         body.submittedAt = header.occurredAt
-        if purchases.count > 1 { body.others = Array(purchases.dropFirst()) }
-        return try Fact(
-            body, key: "\(first.environment.rawValue)/\(first.transactionID)", app: submission.app,
-            environment: first.environment, causedBy: header, occurredAt: time)
+        return try Fact(body, others: Array(purchases.dropFirst()), causedBy: header, occurredAt: time)
     }
 
     private func record(
@@ -183,8 +195,22 @@ struct VerifyPurchases: Handler {
                 Refusal(
                     app: submission.app, submitter: submission.userID, reason: reason,
                     evidenceHash: SHA256.hash(Array(text.utf8)), excerpt: Excerpt.of(text), cause: header))
-        case .receipt, .later, .unidentified: break
+        case .receipt, .unjudged, .later, .unidentified: break
         }
+    }
+}
+
+extension Fact {
+    /// That purchases were verified: what is told about them, whoever found it out.
+    init(
+        _ verified: PurchaseVerified, others: [VerifiedTransaction], causedBy header: MessageHeader, occurredAt: Int64
+    ) throws {
+        var body = verified
+        if !others.isEmpty { body.others = others }
+        let first = body.transaction
+        try self.init(
+            body, key: "\(first.environment.rawValue)/\(first.transactionID)", app: body.app,
+            environment: first.environment, causedBy: header, occurredAt: occurredAt)
     }
 }
 

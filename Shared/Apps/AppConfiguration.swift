@@ -32,6 +32,8 @@ public struct AppConfiguration: Sendable, Equatable {
     public var serviceTokens: TokenSettings?
     /// How Apple's Server API is called for it; nil: not at all.
     public var appStoreConnect: AppStoreConnectKey?
+    /// Apple's password for `verifyReceipt`; nil: none is sent, which is right without subscriptions.
+    public var receiptSecret: ReceiptSecret?
     /// The keys that people are hashed with for starter offers: the first for good, the others as long as somebody may
     /// come back who was hashed with them. Empty where there are no such offers.
     public var identityKeys: [TokenSettings.Key]

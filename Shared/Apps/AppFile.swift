@@ -51,6 +51,7 @@ package struct AppFile {
         let login = root.mapping("loginTokens").map(tokens)
         let service = root.optionalMapping("serviceTokens").map(tokens)
         let appStoreConnect = root.optionalMapping("appStoreConnect").flatMap(self.appStoreConnect)
+        let receiptSecret = root.optionalMapping("verifyReceipt").flatMap(self.receiptSecret)
         let identities = root.optionalMapping("identities").map {
             KeysSection(problems: problems, folder: folder).readSecrets($0)
         }
@@ -64,7 +65,8 @@ package struct AppFile {
                 id: AppID(id.text), surface: surface, hosts: hosts.map(\.text).filter { $0 != "*" },
                 pathPrefix: prefix?.text ?? "", bundleIDs: bundleIDs.map(\.text), appAppleID: appleID,
                 environments: environments, loginTokens: login, serviceTokens: service?.settings,
-                appStoreConnect: appStoreConnect, identityKeys: identities ?? [], catalog: catalog)
+                appStoreConnect: appStoreConnect, receiptSecret: receiptSecret, identityKeys: identities ?? [],
+                catalog: catalog)
             app?.productFiles = files
         }
         return Parsed(
@@ -109,6 +111,16 @@ package struct AppFile {
         guard let issuer, let keyID, let file else { return nil }
         return AppStoreConnectKey(
             issuerID: issuer.text, keyID: keyID.text,
+            file: file.text.hasPrefix("/") ? file.text : folder + file.text,
+            place: TokenSettings.Key.Place(
+                file: file.position.file, line: file.position.line, column: file.position.column))
+    }
+
+    private func receiptSecret(_ section: YAMLMapping) -> ReceiptSecret? {
+        let file = text(section, "sharedSecretFile", .path)
+        section.finish()
+        guard let file else { return nil }
+        return ReceiptSecret(
             file: file.text.hasPrefix("/") ? file.text : folder + file.text,
             place: TokenSettings.Key.Place(
                 file: file.position.file, line: file.position.line, column: file.position.column))

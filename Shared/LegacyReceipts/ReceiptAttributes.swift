@@ -4,6 +4,9 @@ import AppStore
 ///
 /// Source: developer.apple.com/library/archive, Receipt Fields. Numbers nobody knows are told, not read.
 struct ReceiptAttributes {
+    /// Bytes of a text at most; identifiers of Apple have at most 255 characters.
+    static let longestText = 1_024
+
     /// What stands before a field's name in a failure.
     let owner: String
     private var values: [Int64: ArraySlice<UInt8>] = [:]
@@ -48,8 +51,7 @@ struct ReceiptAttributes {
     func text(_ number: Int64, _ name: String) throws(VerificationFailure) -> String? {
         guard let element = try element(number, name, [BERTag.utf8, BERTag.ia5, BERTag.printable]) else { return nil }
         if element.isEmpty { return nil }
-        // Identifiers of Apple have at most 255 characters.
-        guard element.count <= 1_024, let text = String(validating: element, as: UTF8.self),
+        guard element.count <= Self.longestText, let text = String(validating: element, as: UTF8.self),
             text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
         else { throw failure(name, "is not acceptable text") }
         return text
@@ -58,9 +60,14 @@ struct ReceiptAttributes {
     /// 1 to 20 digits.
     func identifier(_ number: Int64, _ name: String) throws(VerificationFailure) -> String? {
         guard let text = try text(number, name) else { return nil }
-        let isDigits = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        guard isDigits, (1...20).contains(text.utf8.count) else { throw failure(name, "is not 1 to 20 digits") }
+        guard Self.isIdentifier(text) else { throw failure(name, "is not 1 to 20 digits") }
         return text
+    }
+
+    /// Whether a text is 1 to 20 digits.
+    static func isIdentifier(_ text: String) -> Bool {
+        (1...20).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
     /// An integer of 64 bits.

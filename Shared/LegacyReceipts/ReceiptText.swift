@@ -39,6 +39,14 @@ public enum ReceiptText: Sendable, Equatable {
         self = try Self.plain(try Self.trimmed(Array(payload.utf8)))
     }
 
+    /// Whether bytes begin as signed data does: the name of that kind of content stands within the first few bytes,
+    /// behind two headers of at most six bytes each.
+    public static func isSignedData(_ bytes: [UInt8]) -> Bool {
+        let name = ObjectIdentifier.signedData
+        let head = bytes.prefix(name.count + 14)
+        return head.indices.contains { head[$0...].starts(with: name) }
+    }
+
     private static func malformed(_ detail: String) -> VerificationFailure {
         VerificationFailure(.format, .format, detail)
     }

@@ -31,6 +31,30 @@ public struct ReceiptVerifier: Sendable {
     /// Verifies a receipt's bytes (see ``ReceiptText``); `now` in ms since 1970.
     public func verify(_ bytes: [UInt8], now: Int64) throws(VerificationFailure) -> VerifiedReceipt {
         let (receipt, signer, content) = try authenticate(bytes, now: now)
+        return try accept(receipt, from: signer, contentSHA256: content, bytes: bytes)
+    }
+
+    /// Judges what Apple itself says about a receipt by the same claims: app, Apple's number, environment, dates.
+    ///
+    /// - Parameters:
+    ///   - environment: as Apple says it beside the receipt; it must be that of the receipt.
+    ///   - bytes: the container that Apple was asked about.
+    public func verify(
+        answered receipt: AppReceipt, environment: String?, about bytes: [UInt8], now: Int64
+    ) throws(VerificationFailure) -> VerifiedReceipt {
+        guard receipt.environment == environment else {
+            throw VerificationFailure(
+                .environmentMismatch, .environment, "Apple's answer names two environments, or none")
+        }
+        try Self.checkDate(receipt)
+        try Self.checkClock(receipt, now: now)
+        return try accept(receipt, from: nil, contentSHA256: SHA256.hash(bytes), bytes: bytes)
+    }
+
+    /// What no signature can tell: whether it is for us.
+    private func accept(
+        _ receipt: AppReceipt, from signer: SignerInfo?, contentSHA256 content: [UInt8], bytes: [UInt8]
+    ) throws(VerificationFailure) -> VerifiedReceipt {
         let app = try apps.app(bundleID: receipt.bundleID)
         let environment = try apps.environment(receipt.environment, for: app)
         // The sandbox writes 0, and old receipts nothing.
@@ -54,19 +78,27 @@ public struct ReceiptVerifier: Sendable {
         let leaf = try Self.certificate(container.signer, "the signer's certificate")
         try Self.checkSignature(of: container, by: leaf)
         let receipt = try AppReceipt(container.content)
-        guard receipt.creationDate >= Self.earliestDate else {
-            throw .field("receipt_creation_date", "is before 2008", .payload)
-        }
+        try Self.checkDate(receipt)
         let chain = try chain(of: container, leaf: leaf, at: receipt.creationDate / 1_000)
-        guard receipt.creationDate <= now.addingReportingOverflow(Self.futureTolerance).partialValue else {
-            throw VerificationFailure(
-                .signedDateInFuture, .clock,
-                "made at \(UTCTime.text(receipt.creationDate / 1_000)), here it is \(UTCTime.text(now / 1_000))")
-        }
+        try Self.checkClock(receipt, now: now)
         let signer = SignerInfo(
             subject: leaf.subject, serialNumber: leaf.serialNumber, validUntil: chain.validity.notAfter,
             chain: SignerChain(leaf: leaf, intermediate: chain.certificates.dropFirst().first ?? leaf))
         return (receipt, signer, SHA256.hash(container.content))
+    }
+
+    private static func checkDate(_ receipt: AppReceipt) throws(VerificationFailure) {
+        guard receipt.creationDate >= earliestDate else {
+            throw .field("receipt_creation_date", "is before 2008", .payload)
+        }
+    }
+
+    private static func checkClock(_ receipt: AppReceipt, now: Int64) throws(VerificationFailure) {
+        guard receipt.creationDate <= now.addingReportingOverflow(futureTolerance).partialValue else {
+            throw VerificationFailure(
+                .signedDateInFuture, .clock,
+                "made at \(UTCTime.text(receipt.creationDate / 1_000)), here it is \(UTCTime.text(now / 1_000))")
+        }
     }
 
     private static func certificate(

@@ -8,9 +8,9 @@ public struct VerifiedReceipt: Sendable, Equatable {
     public let environment: AppStoreEnvironment
     /// The deployment's app that the bundle id belongs to.
     public let appID: String
-    /// Who signed.
-    public let signer: SignerInfo
-    /// SHA-256 of what was signed.
+    /// Who signed; nil if Apple was asked, because nobody else could tell.
+    public let signer: SignerInfo?
+    /// SHA-256 of what was signed; of the whole container if Apple was asked.
     public let contentSHA256: [UInt8]
     /// The container, to be kept as proof. Nothing made of it is a key: anybody can wrap the same content in other bytes.
     public let bytes: [UInt8]

@@ -113,6 +113,8 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let chainCheckRequested = MessageType(rawValue: "chain.check.requested")
     /// It was found out.
     public static let chainChecked = MessageType(rawValue: "chain.checked")
+    /// A receipt that cannot be judged here: Apple should be asked.
+    public static let receiptCheckRequested = MessageType(rawValue: "receipt.check.requested")
     /// A user gives or withdraws consent to telling Apple how much of a purchase they used.
     public static let consentChangeRequested = MessageType(rawValue: "consent.change.requested")
     /// Question: whether a user's consent is in force.

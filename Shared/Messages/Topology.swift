@@ -82,6 +82,9 @@ public enum Topology {
     /// Operators, and what Verification asks itself.
     public static let verificationCommands = Queue(
         name: "verification.commands", durability: .work, types: [.userEraseRequested, .evidenceEraseRequested])
+    /// Receipts to ask Apple about.
+    public static let verificationReceipts = Queue(
+        name: "verification.receipts", durability: .work, types: [.receiptCheckRequested])
     /// Verified purchases to grant.
     public static let grantingPurchases = Queue(
         name: "granting.purchases", durability: .work, types: [.purchaseVerified])
@@ -120,9 +123,8 @@ public enum Topology {
 
     /// All queues but the parking, retry and reply ones, which follow from these.
     public static let queues = [
-        verificationPurchases, verificationRevocations, verificationCommands, grantingPurchases, grantingWallet,
-        grantingCommands,
-        grantingQueries,
+        verificationPurchases, verificationRevocations, verificationCommands, verificationReceipts, grantingPurchases,
+        grantingWallet, grantingCommands, grantingQueries,
         grantingNotifications, intakeNotifications, intakeCommands, intakeRevocations,
     ]
 

@@ -42,8 +42,12 @@ extension Topology {
         ], reads: [], asks: true, answers: false, operates: false)
     /// Verification: the only one that can say `purchase.verified`, and what is revoked.
     public static let verificationAccess = Access(
-        user: "verification", says: [.purchaseVerified, .chainCheckRequested, .chainChecked, .evidenceEraseRequested],
-        reads: [verificationPurchases, verificationRevocations, verificationCommands], asks: false, answers: true,
+        user: "verification",
+        says: [
+            .purchaseVerified, .chainCheckRequested, .chainChecked, .evidenceEraseRequested, .receiptCheckRequested,
+        ],
+        reads: [verificationPurchases, verificationRevocations, verificationCommands, verificationReceipts],
+        asks: false, answers: true,
         operates: false)
     /// Granting.
     public static let grantingAccess = Access(

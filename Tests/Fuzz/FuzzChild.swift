@@ -10,6 +10,7 @@ enum FuzzChild {
         do {
             guard var target = try FuzzTargets.make(name, settings.files) else { return 2 }
             var loop = FuzzLoop(seed: settings.seed, deadline: .now + .seconds(settings.seconds))
+            loop.least = settings.inputs
             loop.keep = { input, number in scratch.keep(input, number: UInt64(number) + 1) }
             let report = run(loop, &target)
             print(report.line)

@@ -14,6 +14,8 @@ struct FuzzLoop {
     let deadline: ContinuousClock.Instant
     /// How many inputs to try at most.
     var most = Int.max
+    /// How many inputs to try at least, however long that takes.
+    var least = 0
     /// Whether time and memory are part of the promise: not in a process that runs other tests beside.
     var isAlone = true
     /// Keeps the input that is tried.
@@ -23,7 +25,7 @@ struct FuzzLoop {
     func run(_ target: inout some FuzzTarget) -> FuzzReport {
         var report = FuzzReport()
         let seeds = target.seeds
-        while report.inputs < most, ContinuousClock.now < deadline {
+        while report.inputs < most, report.inputs < least || ContinuousClock.now < deadline {
             let number = report.inputs
             var input: [UInt8]
             if number < seeds.count {

@@ -48,8 +48,9 @@ struct FuzzRun {
         defer { unlink(scratchFile) }
         let output = "\(settings.failures)/\(target).output"
         let arguments = [
-            program, "--target", target, "--seconds", String(seconds), "--seed", String(settings.seed), "--fixtures",
-            settings.fixtures, "--failures", settings.failures, "--scratch", scratchFile,
+            program, "--target", target, "--seconds", String(seconds), "--seed", String(settings.seed), "--inputs",
+            String(settings.inputs), "--fixtures", settings.fixtures, "--failures", settings.failures, "--scratch",
+            scratchFile,
         ]
         guard let pid = Self.start(arguments, output: output) else { return (FuzzReport(), "no child process") }
         let (status, isHung) = Self.wait(pid, scratch)

@@ -7,6 +7,7 @@ struct FuzzSettings {
                purser-fuzz --replay NAME FILE                          gives one input again, e.g. one that was kept
 
         --seconds N      for all targets together (default 60)
+        --inputs N       for each target, however long they take (default: what fits into the time)
         --seed N         repeats a run (default: drawn and printed)
         --target NAME    \(FuzzTargets.names.joined(separator: ", ")) (default: all)
         --fixtures DIR   Tests/Fixtures of the clone (default: found from here)
@@ -15,6 +16,8 @@ struct FuzzSettings {
 
     /// Of the whole run.
     var seconds = 60
+    /// Of each target at least; the time is then no limit.
+    var inputs = 0
     var seed = UInt64.random(in: 0...999_999_999)
     var targets: [String] = []
     var fixtures = "Tests/Fixtures"
@@ -32,6 +35,9 @@ struct FuzzSettings {
             case "--seconds":
                 guard let value = rest.popFirst().flatMap(Int.init), value > 0 else { return nil }
                 seconds = value
+            case "--inputs":
+                guard let value = rest.popFirst().flatMap(Int.init), value >= 0 else { return nil }
+                inputs = value
             case "--seed":
                 guard let value = rest.popFirst().flatMap(UInt64.init) else { return nil }
                 seed = value

@@ -9,6 +9,7 @@ enum FuzzTargets {
         case "certificate": try CertificateTarget(files)
         case "receipt": try ReceiptTarget(files)
         case "revocation": try RevocationTarget(files)
+        case "verify-receipt": try ReceiptAnswerTarget(files)
         case "token": try TokenTarget(files)
         case "http": RequestHeadTarget(files)
         case "socket": try SocketTarget(files)
@@ -17,14 +18,15 @@ enum FuzzTargets {
         case "message": MessageTarget(files)
         case "catalogue": CatalogueTarget(files)
         case "sheet": SheetTarget()
+        case "yaml": YAMLTarget(files)
+        case "sales": SalesReportTarget(files)
         default: nil
         }
     }
 
     /// In the order they are run.
     static let names = [
-        "json", "base64", "jws", "certificate", "revocation", "receipt", "token", "http", "socket", "frame", "game",
-        "message",
-        "catalogue", "sheet",
+        "json", "base64", "jws", "certificate", "revocation", "receipt", "verify-receipt", "token", "http", "socket",
+        "frame", "game", "message", "catalogue", "sheet", "yaml", "sales",
     ]
 }

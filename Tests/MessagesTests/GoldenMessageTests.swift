@@ -79,6 +79,11 @@ extension GoldenMessageTests {
     private static let revocationSamples: [Sample] = [
         Sample(ChainCheckRequested(leaf: "MAMCAQE=", intermediate: "MAMCAQI=")),
         Sample(
+            ReceiptCheckRequested(
+                PurchaseSubmitted(
+                    app: .init("app"), userID: .init("u1"), receipt: "MIIB", productID: .init("coins_60")),
+                submission: MessageID("7b1f4a52-0000-4000-8000-000000000002"), reason: "format")),
+        Sample(
             {
                 var checked = ChainChecked(
                     chain: "00ff", subject: "/CN=Leaf/O=Apple Inc.", serialNumber: "47c287cd",

@@ -94,7 +94,7 @@ import Testing
     @Test(arguments: VerificationFailure.Reason.allCases)
     func `every reason there is has its verdict`(reason: VerificationFailure.Reason) {
         switch Verdict.refusal(VerificationFailure(reason, .fields, "transactionId is missing")) {
-        case .genuine, .receipt: Issue.record("a failure is never genuine")
+        case .genuine, .receipt, .unjudged: Issue.record("a failure is never genuine")
         case .later(let told): #expect(Self.transient.contains(reason) && told == reason.rawValue)
         case .unidentified: #expect(reason == .appUnidentified)
         case .refused(let code, let told, let event):

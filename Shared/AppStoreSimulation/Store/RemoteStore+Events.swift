@@ -101,6 +101,13 @@ extension RemoteStore {
         _ = try send("POST", "/simulator/ocsp", body)
     }
 
+    /// Makes the next answers of `verifyReceipt` go wrong; see the simulator's page for the modes.
+    public func failVerifyReceipt(_ mode: String, details: JSONObject = [:]) throws(StoreError) {
+        var body: JSONObject = ["mode": .string(mode)]
+        for (key, value) in details.members { body.set(key, value) }
+        _ = try send("POST", "/simulator/verify-receipt/faults", body)
+    }
+
     private func event(
         _ name: String, _ transactionID: String, _ environment: String, _ plan: DeliveryPlan,
         _ members: JSONObject = [:]

@@ -51,6 +51,12 @@ extension Deployment {
                 settings["OCSP_PRIVATE_HOSTS"] = "127.0.0.1:\(port("simulator"))"
                 settings["OCSP_TIMEOUT"] = "1000"
             }
+            if name == VerifyReceiptTests.name, service == .verification {
+                settings["VERIFY_RECEIPT"] = "fallback"
+                settings["VERIFY_RECEIPT_PRODUCTION"] = simulator + "/verifyReceipt"
+                settings["VERIFY_RECEIPT_SANDBOX"] = simulator + "/sandbox/verifyReceipt"
+                settings["VERIFY_RECEIPT_TIMEOUT"] = "1000"
+            }
             if service == .intake { settings.merge(consumptionSettings) { $1 } }
         case .granting:
             break

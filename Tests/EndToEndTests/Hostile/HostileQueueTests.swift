@@ -14,7 +14,7 @@ import Testing
     static let workQueues = [
         "verification.purchases", "granting.purchases", "granting.wallet", "granting.commands",
         "granting.notifications", "intake.notifications", "intake.commands", "intake.revocations",
-        "verification.revocations", "verification.commands",
+        "verification.revocations", "verification.commands", "verification.receipts",
     ]
 
     private static func queue(_ name: String) throws -> Topology.Queue {
@@ -42,6 +42,7 @@ import Testing
             return try insider.message(
                 EvidenceEraseRequested(erasure: MessageID(UUIDText.random()), after: 0, last: 0))
         case "verification.revocations": return try insider.message(HostileValues(insider: insider).chain())
+        case "verification.receipts": return try insider.message(HostileValues.unjudged())
         case "intake.commands":
             return try insider.message(
                 NotificationRedriveRequested(
@@ -120,6 +121,7 @@ import Testing
                 case "intake.revocations": try values.answers()
                 case "verification.revocations": try values.chains()
                 case "verification.commands": try values.erasures()
+                case "verification.receipts": try values.unjudgedReceipts()
                 default: try values.commands()
                 }
             let tables = try Books(deployment: deployment).tables()

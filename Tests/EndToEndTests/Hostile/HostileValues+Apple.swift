@@ -139,4 +139,27 @@ extension HostileValues {
         ]
         return texts + rest
     }
+
+    /// A request to ask Apple about a receipt that nobody keeps any more.
+    static func unjudged(_ change: (inout ReceiptCheckRequested) -> Void = { _ in }) -> ReceiptCheckRequested {
+        var request = ReceiptCheckRequested(
+            PurchaseSubmitted(app: AppID("cloudpc"), userID: nil, receipt: "", productID: ProductID("pyy_danbing_60")),
+            submission: MessageID(UUIDText.random()), reason: "format")
+        change(&request)
+        return request
+    }
+
+    /// Whatever stands in it: without the receipt it is decided already, and nobody is asked.
+    func unjudgedReceipts() throws -> [Example] {
+        try (Self.texts + [Self.nul, Self.megabyte, ""]).flatMap { text in
+            [
+                try example("submission \(text.prefix(30))", nil, Self.unjudged { $0.submission = MessageID(text) }),
+                try example(
+                    "user \(text.prefix(30))", nil,
+                    Self.unjudged {
+                        ($0.userID, $0.productID, $0.reason) = (UserID(text), ProductID(text), text)
+                    }),
+            ]
+        }
+    }
 }

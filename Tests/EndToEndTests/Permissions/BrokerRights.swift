@@ -11,9 +11,10 @@ enum BrokerRights {
         gateway        purser.from.gateway       {catalog,balance,ledger,transaction,history}.requested
         gateway        purser.from.gateway       entitlements.requested consent.{change.requested,requested}
         verification   purser.from.verification  purchase.verified chain.{check.requested,checked}
-        verification   purser.from.verification  evidence.erase.requested
+        verification   purser.from.verification  {evidence.erase,receipt.check}.requested
         verification   purser.retry              {5s,30s,5m,1h}.verification.{purchases,revocations,commands}
-        verification   purser.parked             verification.{purchases,revocations,commands}
+        verification   purser.retry              {5s,30s,5m,1h}.verification.receipts
+        verification   purser.parked             verification.{purchases,revocations,commands,receipts}
         verification   purser.replies            *
         granting       purser.from.granting      purchase.{granted,held,clawedback} order.created spend.decided
         granting       purser.from.granting      token.issued
@@ -41,6 +42,7 @@ enum BrokerRights {
         control        purser.retry              5s.verification.purchases 5s.granting.{purchases,wallet,commands}
         control        purser.retry              5s.granting.notifications 5s.intake.{notifications,commands}
         control        purser.retry              5s.{verification,intake}.revocations 5s.verification.commands
+        control        purser.retry              5s.verification.receipts
         # nobody: purser.return, the default exchange, amq.*, another's purser.from.…
         """
 
@@ -53,6 +55,8 @@ enum BrokerRights {
         verification.commands.parked            control       -
         verification.purchases.parked           control       -
         verification.revocations.parked         control       -
+        verification.receipts                   verification  -
+        verification.receipts.parked            control       -
         granting.{purchases,wallet,commands}    granting      -
         granting.notifications                  granting      -
         granting.purchases.parked               control       -

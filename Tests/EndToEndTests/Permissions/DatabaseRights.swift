@@ -52,6 +52,8 @@ enum DatabaseRights {
         verification.facts              read insert update(body)                             sealed except(body)
         verification.headers            read insert                                          sealed
         verification.quarantine         read insert update(submitter) delete
+        verification.receipt_answers    read insert                                          sealed
+        verification.receipt_checks     read insert update(receipt,answer,decided_at) delete
         verification.receipt_purchases  read insert                                          sealed
         verification.receipts           read insert update(submitter)                        sealed except(submitter)
         verification.schema_migrations  read

@@ -8,14 +8,22 @@ extension Verdict {
     private static let mostPurchases = 500
 
     /// Judges what a client handed in as its receipt for `product`: an app receipt, or already a signed transaction.
+    ///
+    /// - Parameter canAskApple: whether a receipt that cannot be judged here is ``unjudged(container:reason:)`` instead of
+    ///   refused.
     static func ofReceipt(
         _ text: String, product: ProductID, for app: AppID, by receipts: ReceiptVerifier,
-        or verifier: inout SignedDataVerifier, now: Int64
+        or verifier: inout SignedDataVerifier, canAskApple: Bool = false, now: Int64
     ) -> Verdict {
         do throws(VerificationFailure) {
             switch try ReceiptText(Array(text.utf8)) {
             case .receipt(let bytes):
-                return judge(try receipts.verify(bytes, now: now), product, app)
+                do throws(VerificationFailure) {
+                    return judge(try receipts.verify(bytes, now: now), product, app)
+                } catch {
+                    guard canAskApple, error.leavesReceiptOpen, ReceiptText.isSignedData(bytes) else { throw error }
+                    return .unjudged(container: bytes, reason: error.reason.rawValue)
+                }
             case .signedTransaction(let jws):
                 let verdict = of(String(decoding: jws, as: UTF8.self), for: app, by: &verifier, now: now)
                 guard case .genuine(_, let transaction) = verdict, transaction.productID != product else {
@@ -23,6 +31,21 @@ extension Verdict {
                 }
                 return notInside
             }
+        } catch {
+            return refusal(error)
+        }
+    }
+
+    /// Judges what Apple said about a receipt, by the same claims as one that was verified here.
+    static func ofAnswer(
+        _ answer: ReceiptAnswer, about container: [UInt8], product: ProductID, for app: AppID,
+        by receipts: ReceiptVerifier, now: Int64
+    ) -> Verdict {
+        do throws(VerificationFailure) {
+            let receipt = try answer.appReceipt()
+            return judge(
+                try receipts.verify(answered: receipt, environment: answer.environment, about: container, now: now),
+                product, app)
         } catch {
             return refusal(error)
         }
