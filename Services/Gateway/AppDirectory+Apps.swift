@@ -25,7 +25,7 @@ struct AppFiles: Sendable {
         AppsReading(
             value: problems.isEmpty && directory.count > 0 ? directory : nil, count: directory.count,
             problems: problems,
-            files: keyFiles, stamp: stamp)
+            files: named, stamp: stamp)
     }
 
     /// Reads a folder. Blocks for file access.

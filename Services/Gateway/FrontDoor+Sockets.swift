@@ -2,6 +2,7 @@ import HTTPServer
 import JSON
 import Messages
 import Observability
+import Reloading
 import WebSocket
 
 /// Requests that become WebSockets, and their messages.
@@ -66,7 +67,7 @@ extension FrontDoor {
             return (400, .close(code, reason: reason))
         }
         (trace.route, trace.subject) = (question.route, question.subject)
-        guard let app = apps.directory.app(origin.app), let caller = caller(of: origin, app) else {
+        guard let app = apps.value.app(origin.app), let caller = caller(of: origin, app) else {
             trace.code = .tokenExpired
             return (401, .close(.loginExpired, reason: "log in again"))
         }
@@ -110,7 +111,7 @@ extension Problem {
     init(_ refusal: WebSocketRefusal) {
         switch refusal {
         case .upgradeRequired:
-            self.init(.upgradeRequired)
+            self.init(ProblemCode.upgradeRequired)
             headers = [Header(name: "Upgrade", value: "websocket"), Header(name: "Sec-WebSocket-Version", value: "13")]
         case .malformed(let reason):
             self = .malformed("", reason: refusal.code, detail: "The handshake is not acceptable: \(reason).")

@@ -20,9 +20,11 @@ public struct ReceiptCheckRequested: Message {
     public var expectation: PurchaseExpectation?
     /// Who the caller is to starter offers.
     public var identities: [IdentityHash]?
+    /// When the client handed the receipt in (ms since 1970): who was erased since is nobody by now.
+    public var submittedAt: Int64?
 
-    /// Composes the message for a submission of that id.
-    public init(_ submitted: PurchaseSubmitted, submission: MessageID, reason: String) {
+    /// Composes the message for a submission of that id, made at `instant`.
+    public init(_ submitted: PurchaseSubmitted, submission: MessageID, at instant: Int64, reason: String) {
         app = submitted.app
         self.submission = submission
         userID = submitted.userID
@@ -31,5 +33,6 @@ public struct ReceiptCheckRequested: Message {
         self.reason = reason
         expectation = submitted.expectation
         identities = submitted.identities
+        submittedAt = instant
     }
 }

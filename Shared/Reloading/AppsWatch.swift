@@ -51,7 +51,7 @@ public struct AppsWatch<Value: Sendable>: Sendable {
     /// Looks once. Blocks for file access.
     public mutating func look() -> Outcome {
         // Taken before the files are read: what changes while they are is seen by the next look.
-        let seen = AppsDirectory.stamp(folder, keyFiles: files)
+        let seen = AppsDirectory.stamp(folder, others: files)
         guard seen != stamp else { return .unchanged }
         stamp = seen
         let reading = read()

@@ -56,15 +56,15 @@ public struct TrustFiles: Sendable, Equatable {
     private static func read<Value: Sendable>(
         _ folder: String, _ files: ([AppConfiguration]) -> [String], _ make: ([AppConfiguration]) -> Value
     ) -> AppsReading<Value> {
-        let before = AppsDirectory.stamp(folder, keyFiles: [])
+        let before = AppsDirectory.stamp(folder, others: [])
         switch AppsDirectory.load(folder) {
         case .failure(let error):
             return AppsReading(value: nil, count: 0, problems: error.problems.map { "\($0)" }, files: [], stamp: before)
         case .success(let apps):
             let files = files(apps)
-            let whole = AppsDirectory.stamp(folder, keyFiles: files)
+            let whole = AppsDirectory.stamp(folder, others: files)
             // Both before what they stand for is read, or the next look finds a difference and reads it again.
-            let stamp = AppsDirectory.stamp(folder, keyFiles: []) == before ? whole : before
+            let stamp = AppsDirectory.stamp(folder, others: []) == before ? whole : before
             return AppsReading(value: make(apps), count: apps.count, problems: [], files: files, stamp: stamp)
         }
     }

@@ -73,7 +73,11 @@ import Trust
                             assets: [
                                 CatalogAsset(
                                     asset: AuditedDatabase.coins, jsonName: "danbing",
-                                    insufficientCode: .balanceNotEnough)
+                                    insufficientCode: .balanceNotEnough),
+                                // Wallets may hold it: a catalogue cannot leave it out.
+                                CatalogAsset(
+                                    asset: AuditedDatabase.minutes, jsonName: "timeMinutes",
+                                    insufficientCode: .timeNotEnough),
                             ], products: products,
                             policies: CatalogPolicies(
                                 sandboxAudience: .listed, reviewers: [], testers: [AuditedDatabase.alice],
@@ -94,7 +98,7 @@ import Trust
             let facts = try Self.submit("receipt-sandbox-g5.b64", product, to: database, by: user)
             let wanted = Set(receipt.purchases.filter { $0.productID == product }.map(\.transactionID))
             let decided = facts.filter { $0.type == (isListed ? .purchaseGranted : .purchaseHeld) }
-            #expect(decided.count == wanted.count, "\(facts.map(\.type))")
+            #expect(decided.count == wanted.count, "\(facts.map { String(decoding: $0.body, as: UTF8.self) })")
             #expect(decided.allSatisfy { $0.environment == .sandbox })
             if !isListed {
                 let reasons = try decided.map { try MessageCoding.decode(PurchaseHeld.self, from: $0.body).reason }

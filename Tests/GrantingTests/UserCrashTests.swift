@@ -8,7 +8,8 @@ import Testing
 
 /// Every place the lane of commands can die at, on real parts, while users are erased and transferred and the sandbox is
 /// swept.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct UserCrashTests {
+/// On the same stage as the other commands, so one after the other with them.
+extension RunCommandsCrashTests {
     @Test(arguments: LaneFault.allCases)
     func `users are erased and transferred once, the sandbox is swept once (C1 C2 C3 C4 C7 C8)`(fault: LaneFault)
         async throws

@@ -82,7 +82,7 @@ extension GoldenMessageTests {
             ReceiptCheckRequested(
                 PurchaseSubmitted(
                     app: .init("app"), userID: .init("u1"), receipt: "MIIB", productID: .init("coins_60")),
-                submission: MessageID("7b1f4a52-0000-4000-8000-000000000002"), reason: "format")),
+                submission: MessageID("7b1f4a52-0000-4000-8000-000000000002"), at: 1_760_000_000_000, reason: "format")),
         Sample(
             {
                 var checked = ChainChecked(

@@ -59,6 +59,6 @@ struct KeptOfUser: Equatable {
         UNION ALL SELECT 'refused submissions', count(*) FROM verification.quarantine
             WHERE app = $1 AND submitter = ANY($2::text[])
         UNION ALL SELECT 'messages told on', count(*) FROM verification.facts
-            WHERE app = $1 AND type = 'purchase.verified' AND body::json ->> 'userID' = ANY($2::text[])
+            WHERE app = $1 AND type IN ('purchase.verified', 'receipt.check.requested') AND body::json ->> 'userID' = ANY($2::text[])
         """
 }

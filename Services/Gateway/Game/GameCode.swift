@@ -21,7 +21,7 @@ enum GameCode {
         .purchasePending: 10, .serviceBusy: 11, .tooManyRequests: 12, .underReview: 13, .unknownAppleProductID: 14,
         .internalError: 15, .requestTimeout: 16,
         .transactionAlreadyBound: 20, .sandboxNotAllowed: 21, .appAccountTokenMismatch: 22,
-        .appAccountTokenRequired: 23, .familySharedNotGranted: 24, .paymentStarterPackIneligible: 25,
+        .appAccountTokenRequired: 23, .familySharedNotGranted: 24, .paymentStarterPackIneligible: 25, .alreadyOwned: 26,
         .transactionAlreadyRevoked: 30,
         .appleTransactionVerifyFailed: 40, .appleTransactionIDEmpty: 42, .appleProductIDEmpty: 43,
         .malformedRequest: 50, .payloadTooLarge: 51, .unsupportedMediaType: 52, .notFound: 53, .methodNotAllowed: 54,

@@ -23,11 +23,15 @@ struct ErasedUsers {
         readAt = now
     }
 
+    /// Whether a user was erased after they had handed something in at `instant`.
+    func isErased(_ user: UserID?, of app: AppID, at instant: Int64) -> Bool {
+        guard !until.isEmpty, let user, let end = until[ErasureTable.digest(user, of: app)] else { return false }
+        return instant <= end
+    }
+
     /// The submission without its user, if that user was erased after they had handed it in at `instant`.
     func strip(_ submission: PurchaseSubmitted, at instant: Int64) -> PurchaseSubmitted {
-        guard !until.isEmpty, let user = submission.userID,
-            let end = until[ErasureTable.digest(user, of: submission.app)], instant <= end
-        else { return submission }
+        guard isErased(submission.userID, of: submission.app, at: instant) else { return submission }
         var copy = submission
         copy.userID = nil
         copy.identities = nil

@@ -66,7 +66,8 @@ enum ErasureTable {
             WITH named AS (
                 SELECT f.sequence, split_part(f.key, '/', 1) AS environment, split_part(f.key, '/', 2) AS transaction_id
                 FROM verification.facts f
-                WHERE f.sequence > $3 AND f.sequence <= $4 AND f.type = 'purchase.verified' AND f.app = $1
+                WHERE f.sequence > $3 AND f.sequence <= $4 AND f.app = $1
+                    AND f.type IN ('purchase.verified', 'receipt.check.requested')
                     AND f.body::json ->> 'userID' = ANY($2::text[])),
             told AS (
                 UPDATE verification.facts f SET body = (f.body::jsonb - 'userID' - 'identities')::text

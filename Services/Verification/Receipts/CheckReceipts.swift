@@ -6,6 +6,7 @@ import Messages
 import Observability
 import Pipeline
 import Postgres
+import Reloading
 import Trust
 
 /// Asks Apple about receipts that could not be judged here (`verification.receipts`), and says `purchase.verified` or
@@ -14,12 +15,14 @@ import Trust
 /// One message at a time: an answer may take seconds. The receipt waits in `verification.receipt_checks` until it is
 /// decided; whatever Apple answers is judged by the same claims as a receipt that was verified here.
 struct CheckReceipts: Handler {
-    private let receipts: ReceiptVerifier
+    private var receipts: ReceiptVerifier
+    private var follower: Follower<TrustSettings>?
+    private var erased: ErasedUsers
     private let settings: VerifyReceiptSettings
     private let asker: ReceiptAsker
     private let secrets: ReceiptSecrets
     /// Apps whose receipts are of the sandbox only: Production is not asked about them first.
-    private let sandboxOnly: Set<String>
+    private var sandboxOnly: Set<String>
     private var store = EvidenceStore()
     private let instruments: ReceiptMetrics
     private let logger: Logger
@@ -27,26 +30,46 @@ struct CheckReceipts: Handler {
 
     init(
         receipts: ReceiptVerifier, settings: VerifyReceiptSettings, secrets: ReceiptSecrets, apps: [AcceptedApp],
-        metrics: Metrics, logger: Logger, now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
+        metrics: Metrics, logger: Logger, follower: Follower<TrustSettings>? = nil,
+        erased: ErasedUsers = ErasedUsers(), now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds }
     ) {
         self.receipts = receipts
+        self.follower = follower
+        self.erased = erased
         self.settings = settings
         asker = ReceiptAsker(settings)
         self.secrets = secrets
-        sandboxOnly = Set(apps.filter { !$0.environments.contains(.production) }.map(\.id))
+        sandboxOnly = Self.sandboxOnly(apps)
         instruments = ReceiptMetrics(metrics)
         self.logger = logger
         self.now = now
     }
 
+    private static func sandboxOnly(_ apps: [AcceptedApp]) -> Set<String> {
+        Set(apps.filter { !$0.environments.contains(.production) }.map(\.id))
+    }
+
+    /// Apps that were added or changed are known from the next batch on.
+    private mutating func followApps() {
+        guard let trust = follower?.changed(), let receipts = try? trust.receiptVerifier() else { return }
+        self.receipts = receipts
+        sandboxOnly = Self.sandboxOnly(trust.apps)
+    }
+
     mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
+        followApps()
+        try erased.refresh(in: &transaction)
         var outcomes: [Outcome] = []
         for incoming in batch { outcomes.append(try handle(incoming, in: &transaction)) }
         return outcomes
     }
 
     private mutating func handle(_ incoming: Incoming, in transaction: inout Transaction) throws -> Outcome {
-        guard let request = incoming.read(ReceiptCheckRequested.self) else { return .park(reason: Incoming.unreadable) }
+        guard var request = incoming.read(ReceiptCheckRequested.self) else { return .park(reason: Incoming.unreadable) }
+        if erased.isErased(request.userID, of: request.app, at: request.submittedAt ?? incoming.header.occurredAt) {
+            request.userID = nil
+            request.identities = nil
+        }
         switch try ReceiptCheckTable.state(of: request.submission, in: &transaction) {
         // Decided before: its fact is recalled by the lane, its refusal told again.
         case nil: return .done(facts: [], reply: nil)
@@ -129,9 +152,10 @@ struct CheckReceipts: Handler {
                     answer: answer.body, by: answer.by, about: receipt.contentSHA256, cause: header, in: &transaction)
             }
             try ReceiptCheckTable.decide(request.submission, answer: nil, in: &transaction)
-            let body = PurchaseVerified(
+            var body = PurchaseVerified(
                 app: request.app, userID: request.userID, orderNumber: request.orderNumber, transaction: purchases[0],
                 expectation: request.expectation, identities: request.identities)
+            body.submittedAt = request.submittedAt
             let fact = try Fact(body, others: Array(purchases.dropFirst()), causedBy: header, occurredAt: now())
             return .done(facts: [fact], reply: nil)
         case .refused(let code, let reason, let event):

@@ -144,7 +144,7 @@ extension HostileValues {
     static func unjudged(_ change: (inout ReceiptCheckRequested) -> Void = { _ in }) -> ReceiptCheckRequested {
         var request = ReceiptCheckRequested(
             PurchaseSubmitted(app: AppID("cloudpc"), userID: nil, receipt: "", productID: ProductID("pyy_danbing_60")),
-            submission: MessageID(UUIDText.random()), reason: "format")
+            submission: MessageID(UUIDText.random()), at: 0, reason: "format")
         change(&request)
         return request
     }
