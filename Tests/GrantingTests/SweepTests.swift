@@ -99,6 +99,22 @@ import Testing
         }
     }
 
+    @Test func `a card for ever that was swept is owned no more: the next one is delivered`() async throws {
+        let definition = Shop.definition(audience: .everybody, products: CardDecisionTests.products)
+        try await GrantingDatabase.with("sweep_cards", definition) { granting in
+            var session = try granting.open()
+            func buy(_ id: String) throws -> AnswerCode? {
+                let card = transaction(id, CardDecisionTests.lifetime, environment: .sandbox)
+                return try session.run(GrantPurchases(), [try verified(card, by: "alice")])[0]
+                    .answer(PurchaseAnswered.self)?.code
+            }
+            #expect(try buy("1") == nil && buy("2") == .alreadyOwned)
+            #expect(try Self.answer(session.run(RunCommands(), [try sweeping()])[0])?.purchases == 1)
+            #expect(try buy("3") == nil)
+            #expect(try granting.rows("SELECT FROM granting.grants").count == 2)
+        }
+    }
+
     @Test func `a refund and its reversal after a sweep keep the books, and what came back can be swept`() async throws
     {
         try await GrantingDatabase.with("sweep_refund", Self.everybody) { granting in

@@ -47,12 +47,12 @@ extension Books {
         }
     }
 
-    /// The cards of an entitlement that were delivered to a customer.
+    /// The cards of an entitlement that were delivered to a customer; one that was swept is none any more.
     private func cards(
         of customer: CustomerID, _ entitlement: String, _ environment: StoreEnvironment
     ) -> [EntitlingPurchase] {
         grants.values.compactMap { grant in
-            guard grant.customer == customer, grant.key.environment == environment,
+            guard grant.customer == customer, grant.key.environment == environment, !grant.isSwept,
                 let product = catalog(of: grant.app).product(grant.productID, version: grant.productVersion),
                 product.entitlement == entitlement, !product.isAutoRenewable,
                 let statement = purchases[grant.key]?.statement

@@ -40,6 +40,8 @@ struct Grant: Sendable, Equatable {
     var revision: Int64 = 0
     /// The revoked share that the wallet reflects (milliunits of per cent).
     var appliedShare: Int64 = 0
+    /// Whether it was bought in the sandbox and swept: it gives nothing any more.
+    var isSwept = false
 
     /// The period it delivers.
     var period: PeriodKey? {

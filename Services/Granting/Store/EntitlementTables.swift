@@ -3,8 +3,8 @@ import Postgres
 
 /// What a user's entitlements are made of: delivered purchases of products that name one, and renewal infos.
 enum EntitlementTables {
-    /// A user's entitling purchases that were not swept, each with its subscription's renewal info, and the database's time. A period is told
-    /// by the newest statement of all transactions that tell of it.
+    /// A user's entitling purchases that were not swept, each with its subscription's renewal info, and the database's
+    /// time. A period is told by the newest statement of all transactions that tell of it.
     static func read(_ question: EntitlementsRequested) -> Statement {
         Statement(
             """
@@ -20,7 +20,8 @@ enum EntitlementTables {
                 AND p.version = g.product_version AND p.entitlement IS NOT NULL
             LEFT JOIN granting.renewals r ON r.environment = t.environment
                 AND r.original_transaction_id = t.original_transaction_id
-            WHERE c.app = $1 AND c.user_id = $2 AND g.swept_at IS NULL AND (g.kind = 'period' OR t.transaction_id = g.transaction_id)
+            WHERE c.app = $1 AND c.user_id = $2 AND g.swept_at IS NULL
+                AND (g.kind = 'period' OR t.transaction_id = g.transaction_id)
             ORDER BY g.environment, g.transaction_id, t.signed_date DESC, t.revoked_share DESC,
                 t.payload_hash COLLATE "C" DESC
             """, [.text(question.app.rawValue), .text(question.userID.rawValue)])

@@ -7,7 +7,7 @@ enum GrantTable {
     private static let columns = """
         g.environment, g.transaction_id, g.app, g.customer, g.product_id, g.product_version, g.quantity, g.kind,
         g.original_transaction_id, g.web_order_line_item_id, g.order_number, g.cause, g.revision, g.applied_share,
-        g.starter_units
+        g.starter_units, g.swept_at IS NOT NULL AS is_swept
         """
 
     /// Grants of transactions, and of the chains of non-consumables that one of `owners` may hold.
@@ -67,6 +67,7 @@ enum GrantTable {
             orderNumber: try row.optionalName("order_number"), cause: try row.id("cause"),
             lineItem: try row.optionalText("web_order_line_item_id"),
             starterUnits: try row.optionalInt8("starter_units"),
-            revision: try row.int8("revision"), appliedShare: try row.int8("applied_share"))
+            revision: try row.int8("revision"), appliedShare: try row.int8("applied_share"),
+            isSwept: try row.bool("is_swept"))
     }
 }

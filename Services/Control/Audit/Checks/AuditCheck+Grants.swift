@@ -101,7 +101,7 @@ extension AuditCheck {
         of: deliveries, keys: ["environment", "transaction_id"]
     ) { scope in
         """
-        WITH cards AS (SELECT g.environment, g.transaction_id, g.customer, g.revision, v.entitlement
+        WITH cards AS (SELECT g.environment, g.transaction_id, g.customer, g.revision, v.entitlement, g.swept_at
             FROM granting.grants g
             JOIN granting.product_versions v ON v.app = g.app AND v.product_id = g.product_id
                 AND v.version = g.product_version AND v.entitlement IS NOT NULL AND v.entitlement_days IS NULL
@@ -112,7 +112,7 @@ extension AuditCheck {
             a.transaction_id) AS problem
         FROM cards a JOIN cards b ON b.environment = a.environment AND b.customer = a.customer
             AND b.entitlement = a.entitlement AND b.transaction_id > a.transaction_id
-        WHERE a.revision < 2 AND b.revision < 2
+        WHERE a.revision < 2 AND b.revision < 2 AND a.swept_at IS NULL AND b.swept_at IS NULL
         UNION ALL
         SELECT t.environment, t.transaction_id, 'waits because it is owned, and is not'
         FROM granting.transactions t
