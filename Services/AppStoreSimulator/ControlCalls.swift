@@ -46,17 +46,7 @@ struct ControlCalls: Sendable {
             let body = try Self.body(request)
             let (pending, isApproved) = (try body.string("pendingId"), try body.bool("approved"))
             return { try $0.decide(pendingID: pending, isApproved: isApproved)?.json ?? ["declined": true] }
-        case .receipt:
-            guard let bundleID = request.queryValue("bundleId"), let account = request.queryValue("appleAccount") else {
-                throw StoreError.invalid(field: "bundleId or appleAccount", problem: "is missing in the query")
-            }
-            let environment = try Self.environment(request.queryValue("environment"))
-            return {
-                [
-                    "receipt": .string(
-                        try $0.receipt(bundleID: bundleID, appleAccount: account, environment: environment))
-                ]
-            }
+        case .receipt: return try Self.receipt(request)
         case .unfinished:
             guard let account = request.queryValue("appleAccount") else {
                 throw StoreError.invalid(field: "appleAccount", problem: "is missing in the query")
@@ -81,6 +71,17 @@ struct ControlCalls: Sendable {
         case .finish, .refund, .decline, .requestConsumption, .revoke: return try Self.event(call, request)
         case .subscribe, .changeSubscription, .subscription: return try Self.subscription(call, request, id)
         case .notify, .notifications, .app: return try notification(call, request, id)
+        }
+    }
+
+    private static func receipt(_ request: HTTPRequest) throws -> StoreWorker.Request {
+        guard let bundleID = request.queryValue("bundleId"), let account = request.queryValue("appleAccount") else {
+            throw StoreError.invalid(field: "bundleId or appleAccount", problem: "is missing in the query")
+        }
+        let environment = try environment(request.queryValue("environment"))
+        return { store in
+            let receipt = try store.receipt(bundleID: bundleID, appleAccount: account, environment: environment)
+            return ["receipt": .string(receipt)]
         }
     }
 

@@ -96,8 +96,8 @@ struct GatewaySettings: Sendable {
         limits.maximumConnections = maximumSockets
         limits.maximumConnectionsPerAddress = maximumSocketsPerAddress
         limits.maximumMessageBytes = ReceiptBody.longestBody
-        // Of receipts that are not complete: as much as of those that are.
-        limits.maximumBufferedBytes = ReceiptShare.usualBytes
+        // Those that are being verified, and as much again that is being received.
+        limits.maximumBufferedBytes = 2 * ReceiptShare.usualBytes
         return limits
     }
 

@@ -4,7 +4,8 @@ public struct WebSocketLimits: Sendable {
     public var maximumMessageBytes = 1_500_000
     /// Frames of a message; honest clients send one, proxies split into few.
     public var maximumFragments = 64
-    /// Bytes of unfinished messages of all connections together: what is more is told to come again later.
+    /// Bytes of messages of all connections together that are being received or answered: what is more is told to come
+    /// again later.
     public var maximumBufferedBytes = 32 << 20
     /// Bytes that wait for one peer to read them.
     public var maximumQueuedBytes = 256 << 10

@@ -120,7 +120,7 @@ struct WebSocketLoop {
     }
 }
 
-/// Bytes of unfinished messages, of all sockets. Belongs to the loop's thread.
+/// Bytes of messages that are being received or answered, of all sockets. Belongs to the loop's thread.
 package final class WebSocketBudget {
     /// Bytes.
     package var used = 0

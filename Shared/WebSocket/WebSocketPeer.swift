@@ -23,6 +23,8 @@ package final class WebSocketPeer {
     private var rest: UInt64?
     /// A whole message that nobody has taken.
     private var message: [UInt8]?
+    /// Bytes of the message that is being answered: counted until it is, since its copy is somewhere until then.
+    private var inHand = 0
     /// A handler works on one.
     private var isBusy = false
     /// It is closed as soon as the message in hand is answered.
@@ -70,8 +72,9 @@ package final class WebSocketPeer {
 
     /// Closes the descriptor and gives the counted bytes back. The last call.
     package func release() {
-        budget.used -= assembly.bytes.count
+        budget.used -= assembly.bytes.count + inHand
         assembly = MessageAssembly()
+        inHand = 0
         Glibc.close(descriptor)
     }
 
@@ -165,7 +168,7 @@ package final class WebSocketPeer {
 
     private func complete() {
         message = assembly.bytes
-        budget.used -= assembly.bytes.count
+        inHand = assembly.bytes.count
         assembly = MessageAssembly()
         began = nil
         isBusy = true
@@ -191,6 +194,8 @@ package final class WebSocketPeer {
     package func answer(_ answer: WebSocketAnswer) {
         guard isBusy else { return }
         isBusy = false
+        budget.used -= inHand
+        inHand = 0
         heard = .now
         switch answer {
         case .message(let bytes): if !isClosing { send(WSLAY_BINARY_FRAME, bytes) }

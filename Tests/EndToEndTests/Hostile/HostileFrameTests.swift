@@ -132,6 +132,23 @@ import Testing
         }
     }
 
+    /// Every question about a user's own things, with a text where ids are expected.
+    private static func questions(
+        about text: String, of app: AppID, _ insider: Insider
+    ) throws -> [OutgoingMessage] {
+        let (user, transaction) = (UserID(text), TransactionID(text))
+        let place = HistoryPlace(microseconds: .min, environment: .sandbox, transactionID: transaction)
+        return [
+            try insider.message(BalanceRequested(app: AppID(text), userID: user)),
+            try insider.message(CatalogRequested(app: AppID(text))),
+            try insider.message(
+                LedgerRequested(app: app, userID: user, asset: AssetID(text), before: .min, limit: .min)),
+            try insider.message(LedgerRequested(app: app, userID: user, asset: nil, before: .max, limit: .max)),
+            try insider.message(TransactionRequested(app: app, userID: user, transactionID: transaction)),
+            try insider.message(HistoryRequested(app: app, userID: user, before: place, limit: .min)),
+        ]
+    }
+
     @Test func `damaged questions are told so and harm no other question (R08, S40)`() async throws {
         let deployment = try await Deployment.shared("hostile")
         try await onThread {
@@ -156,23 +173,7 @@ import Testing
             }
             let damaged = questions.count
             for text in HostileValues.texts + [HostileValues.megabyte, HostileValues.nul] {
-                let user = UserID(text)
-                questions += [
-                    try insider.message(BalanceRequested(app: AppID(text), userID: user)),
-                    try insider.message(CatalogRequested(app: AppID(text))),
-                    try insider.message(
-                        LedgerRequested(app: app, userID: user, asset: AssetID(text), before: .min, limit: .min)),
-                    try insider.message(
-                        LedgerRequested(app: app, userID: user, asset: nil, before: .max, limit: .max)),
-                    try insider.message(
-                        TransactionRequested(app: app, userID: user, transactionID: TransactionID(text))),
-                    try insider.message(
-                        HistoryRequested(
-                            app: app, userID: user,
-                            before: HistoryPlace(
-                                microseconds: .min, environment: .sandbox, transactionID: TransactionID(text)),
-                            limit: .min)),
-                ]
+                questions += try Self.questions(about: text, of: app, insider)
             }
             for index in questions.indices { questions[index].properties.replyTo = address }
             var backend = try deployment.backend("asker-anna")
