@@ -162,16 +162,15 @@ package struct ProductSheet {
         if let line = lines[id] {
             row.problem("productId \(id) was already given in line \(line)", at: column)
         } else if !NameRule.productCode.isValid(code) {
-            row.problem("productId must end in a name after its last dot", at: column)
+            row.problem("the last part of productId must be \(NameRule.productCode.text)", at: column)
         } else if let line = codes[code] {
             row.problem("the last part of productId, \(code), is also that of line \(line)", at: column)
         }
         (lines[id], codes[code]) = (lines[id] ?? row.record.line, codes[code] ?? row.record.line)
     }
 
-    /// The app's own code of a product, which the files do not have: the last part of Apple's id, `GEM_PACK_1`.
+    /// The app's own code of a product, which the files do not have: the last part of Apple's id, `gem_pack_1`.
     private static func code(of id: String) -> String {
-        let last = id.split(separator: ".").last.map(String.init) ?? id
-        return String(last.uppercased().prefix(64))
+        id.split(separator: ".").last.map(String.init) ?? id
     }
 }

@@ -23,8 +23,8 @@ import YAML
     /// The other heading of the document, with a card's entitlement and time.
     static let cards = """
         productId,name,productType,rewardId,price,entitlement,durationDays
-        com.ninjafall.monthly_card,月卡,consumable,3001,30,monthly-card,30
-        com.ninjafall.permanent_card,永久卡,non_consumable,3002,198,permanent-card,
+        com.ninjafall.monthly_card,月卡,consumable,3001,30,monthly_card,30
+        com.ninjafall.permanent_card,永久卡,non_consumable,3002,198,permanent_card,
         """
 
     private static func load(_ products: String, _ rewards: String = rewards) throws -> Result<
@@ -70,10 +70,10 @@ import YAML
         let products = try Self.products(spell(Self.products), spell(Self.rewards))
         #expect(
             products.map(Self.line) == [
-                "GEM_PACK_1 com.ninjafall.gem_pack_1 Consumable 2001 [60 DIAMOND]",
-                "GEM_PACK_2 com.ninjafall.gem_pack_2 Consumable 2002 [360 DIAMOND]",
-                "GEM_PACK_3 com.ninjafall.gem_pack_3 Consumable 2003 [1200 DIAMOND]",
-                "GEM_PACK_4 com.ninjafall.gem_pack_4 Consumable 2004 [4000 DIAMOND]",
+                "gem_pack_1 com.ninjafall.gem_pack_1 Consumable 2001 [60 DIAMOND]",
+                "gem_pack_2 com.ninjafall.gem_pack_2 Consumable 2002 [360 DIAMOND]",
+                "gem_pack_3 com.ninjafall.gem_pack_3 Consumable 2003 [1200 DIAMOND]",
+                "gem_pack_4 com.ninjafall.gem_pack_4 Consumable 2004 [4000 DIAMOND]",
             ])
         #expect(products.map(\.sort) == [1, 2, 3, 4] && products.map(\.remark).first == "小宝石包")
     }
@@ -83,11 +83,11 @@ import YAML
         let products = try Self.products(Self.cards)
         #expect(
             products.map(Self.line) == [
-                "MONTHLY_CARD com.ninjafall.monthly_card Consumable 3001 [] monthly-card 30",
-                "PERMANENT_CARD com.ninjafall.permanent_card Non-Consumable 3002 [] permanent-card for ever",
+                "monthly_card com.ninjafall.monthly_card Consumable 3001 [] monthly_card 30",
+                "permanent_card com.ninjafall.permanent_card Non-Consumable 3002 [] permanent_card for ever",
             ])
-        let word = Self.cards.replacing(",entitlement,durationDays", with: "").replacing(",monthly-card,30", with: "")
-            .replacing(",permanent-card,", with: "")
+        let word = Self.cards.replacing(",entitlement,durationDays", with: "").replacing(",monthly_card,30", with: "")
+            .replacing(",permanent_card,", with: "")
         let given = try Self.products(
             word, Self.rewards + "\n3001,DIAMOND,0,0,300,300,,x\n3002,diamonds,0,0,900,900,,x")
         #expect(given.map { $0.amounts.map(\.amount) } == [[300], [900]], "word for word they are rewards only")
@@ -109,9 +109,9 @@ import YAML
         ),
         (
             false, "com.ninjafall.gem_pack_2", "com.other.gem_pack_1",
-            "the last part of productId, GEM_PACK_1, is also that of line 2"
+            "the last part of productId, gem_pack_1, is also that of line 2"
         ),
-        (false, "com.ninjafall.gem_pack_2", "...", "products.csv:3:1: productId must end in a name"),
+        (false, "com.ninjafall.gem_pack_2", "...", "products.csv:3:1: the last part of productId must be 1 to 64"),
         (
             false, "consumable,2003", "Consumable,2003",
             "products.csv:4:42: the type must be one of: auto_renewable, consumable"
