@@ -116,11 +116,12 @@ struct CheckReceipts: Handler {
             first: sandboxOnly.contains(request.app.rawValue) ? .sandbox : .production, attempt: header.attempt
         ) { status, other in
             instruments.hopped(to: other.rawValue).increment()
-            logger.info(
-                "a receipt is the other environment's",
+            // Who asks stands in the gateway's line of the same correlation id.
+            logger.purchase(
+                .verifyError,
                 [
-                    "correlation.id": .string(header.correlationID), "status": .int(Int(status)),
-                    "retry": .string(other.rawValue.lowercased()),
+                    "correlation.id": .string(header.correlationID), "app": .string(request.app.rawValue),
+                    "status": .int(Int(status)), "retry": .string(other.rawValue.lowercased()),
                 ])
         }
     }

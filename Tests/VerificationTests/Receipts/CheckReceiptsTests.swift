@@ -84,6 +84,7 @@ import Testing
             // The receipt is the sandbox's, so an answer of Production about it is not believed: (0, 0).
             if !isVerified { #expect(outcome.retryReason != nil && outcome.outageReason == nil) }
             if production == 21_007 {
+                #expect(lines.text.contains("\"message\":\"VerifyError\""))
                 #expect(lines.text.contains("\"retry\":\"sandbox\"") && lines.text.contains("\"status\":21007"))
             }
         }
