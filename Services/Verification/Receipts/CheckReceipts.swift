@@ -116,17 +116,23 @@ struct CheckReceipts: Handler {
             first: sandboxOnly.contains(request.app.rawValue) ? .sandbox : .production, attempt: header.attempt
         ) { status, other in
             instruments.hopped(to: other.rawValue).increment()
-            // Who asks stands in the gateway's line of the same correlation id.
-            logger.purchase(
-                .verifyError,
-                [
-                    "correlation.id": .string(header.correlationID), "app": .string(request.app.rawValue),
-                    "status": .int(Int(status)), "retry": .string(other.rawValue.lowercased()),
-                ])
+            tell(status, retry: other.rawValue.lowercased(), request, header)
         }
     }
 
+    /// The event of document C: a status of Apple's that is no verdict, and what is done about it.
+    private func tell(_ status: Int64, retry: String, _ request: ReceiptCheckRequested, _ header: MessageHeader) {
+        logger.purchase(
+            .verifyError,
+            [
+                "correlation.id": .string(header.correlationID), "app": .string(request.app.rawValue),
+                "product.id": .string(request.productID.rawValue), "status": .int(Int(status)),
+                "retry": .string(retry),
+            ])
+    }
+
     private func tell(_ trouble: ReceiptFinding.Trouble, _ header: MessageHeader, _ request: ReceiptCheckRequested) {
+        if let status = trouble.status { tell(status, retry: "later", request, header) }
         let fields: [String: LogValue] = [
             "correlation.id": .string(header.correlationID), "app": .string(request.app.rawValue),
             "reason": .string(trouble.name), "detail": .string(trouble.detail), "attempt": .int(header.attempt),

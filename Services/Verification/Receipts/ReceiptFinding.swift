@@ -23,12 +23,15 @@ enum ReceiptFinding: Sendable {
         let isOutage: Bool
         /// Whether an operator has to do something.
         let isAlarm: Bool
+        /// Apple's number, if it was one that says nothing about the receipt.
+        let status: Int64?
 
-        init(_ name: String, _ detail: String, isOutage: Bool, isAlarm: Bool = false) {
+        init(_ name: String, _ detail: String, isOutage: Bool, isAlarm: Bool = false, status: Int64? = nil) {
             self.name = name
             self.detail = detail
             self.isOutage = isOutage
             self.isAlarm = isAlarm
+            self.status = status
         }
 
         /// No answer came.
@@ -57,7 +60,7 @@ enum ReceiptFinding: Sendable {
     init(status: Int64, isRetryable: Bool, attempt: Int) {
         let name = "apple_\(status)"
         func open(_ detail: String, isOutage: Bool = true, isAlarm: Bool = false) -> ReceiptFinding {
-            .open(Trouble(name, detail, isOutage: isOutage, isAlarm: isAlarm))
+            .open(Trouble(name, detail, isOutage: isOutage, isAlarm: isAlarm, status: status))
         }
         switch status {
         case 21_002 where attempt < Self.malformedAttempts - 1:

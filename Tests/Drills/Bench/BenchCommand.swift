@@ -37,6 +37,7 @@ enum BenchCommand {
             try ReceiptBench.run(&report)
         case .grant: try GrantBench.run(&report)
         case .e2e: try EndToEndBench.run(options, &report)
+        case .surfaces: try SurfacesBench.run(options, &report)
         case .notify:
             try RefundBench.run(&report)
             try NotifyBench.run(options, &report)

@@ -12,6 +12,8 @@ struct BenchOptions {
         case e2e
         /// Apple's notifications: by HTTP with everything running, and refunds in process with the database.
         case notify
+        /// Three surfaces at once against one, everything running.
+        case surfaces
     }
 
     /// Parts to measure.
@@ -45,9 +47,10 @@ struct BenchOptions {
         // Two batches of a lane (64 each) at most: one it works on, one that waits. The gateway takes 128 connections
         // of one address.
         clients = try number("CLIENTS", 120, 1...1_000)
-        parts = try (variable("ONLY") ?? "verify,grant,e2e,notify").split(separator: ",").map { name in
+        parts = try (variable("ONLY") ?? "verify,grant,e2e,notify,surfaces").split(separator: ",").map { name in
             guard let part = Part(rawValue: String(name)) else {
-                throw DrillSettings.Problem(description: "ONLY=\(name): the parts are verify, grant, e2e, notify")
+                throw DrillSettings.Problem(
+                    description: "ONLY=\(name): the parts are verify, grant, e2e, notify, surfaces")
             }
             return part
         }

@@ -7,15 +7,17 @@ struct BenchUsers: Sendable {
 
     private let fields: [[UInt8]]
 
-    /// Users that no earlier run has used.
-    init(_ settings: DrillSettings, run: UInt64) throws {
-        let login = try settings.login().tokens()
+    /// Users that no earlier run has used, of the app at `host`; nil is the one that takes every host.
+    init(
+        _ settings: DrillSettings, run: UInt64, login issuer: DrillSettings.Issuer? = nil, host: String? = nil
+    ) throws {
+        let login = try (issuer ?? settings.login()).tokens()
         fields = try (0..<Self.count).map { number in
             // The deployment trusts this machine as a proxy, so every user comes from an address of its own.
             let address = "10.\(number >> 16 & 255).\(number >> 8 & 255).\(number & 255)"
             let token = try login.token("bench-\(run)-\(number)")
             return Array(
-                ("Host: 127.0.0.1\r\nAuthorization: Bearer \(token)\r\nX-Forwarded-For: \(address)\r\n"
+                ("Host: \(host ?? "127.0.0.1")\r\nAuthorization: Bearer \(token)\r\nX-Forwarded-For: \(address)\r\n"
                     + "Content-Type: application/json\r\nContent-Length: ").utf8)
         }
     }
