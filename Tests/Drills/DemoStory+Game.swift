@@ -15,7 +15,8 @@ extension DemoStory {
     func playTheGame(_ settings: DrillSettings) throws {
         let base = try settings.value("GATEWAY_URL").replacing("127.0.0.1", with: "game.localhost")
         let token = try settings.gameLogin().tokens().token(anna)
-        let file = "/tmp/purser-demo-game-\(anna).json"
+        // Beside the apps' folder: nothing is left outside the deployment's own.
+        let file = try settings.value("APPS") + "/../demo-game-\(anna).json"
         defer { unlink(file) }
         let device = GameClient.Settings(
             backend: base, loginToken: token, bundleID: Self.bundle, appleAccount: anna, file: file)

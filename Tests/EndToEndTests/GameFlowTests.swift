@@ -38,6 +38,9 @@ import Testing
             // 1–3: the shop is open, the player taps, Apple charges. 4: the receipt is kept before anything is sent.
             let first = try deployment.game(user)
             let bought = try first.pay(Self.gems)
+            // From its middle, where no wrapper's words are (C-115).
+            Canaries.register("a receipt", [String(bought.receipt.dropFirst(600).prefix(80))])
+            #expect(bought.receipt.utf8.count > 700)
             #expect(first.states == [.readyToBuy, .paying] && first.pendingCount == 1)
             // 5: sent, and the game dies before it hears the answer.
             let dying = try GameConnection(base: deployment.gameGateway, token: try deployment.gameToken(user))

@@ -225,6 +225,8 @@ import Testing
                 deployment.process(.granting)?.send(SIGCONT)
                 var backend = try deployment.backend("false-anna")
                 #expect(try backend.balance() == ["danbing": 0, "timeMinutes": 0])
+                // That question was overheard, too; the next round must not answer it instead of its own.
+                #expect(try insider.taken(from: spy, count: 1).count == 1)
             }
             #expect(deployment.pids() == pids, "no process died")
         }

@@ -37,21 +37,29 @@ import Testing
         let token = try deployment.loginToken("hostile-size")
         let body = Array(#"{"signedTransactionInfo":""#.utf8) + filling + Array(#""}"#.utf8)
         for path in ["/api/iap/apple/verify", "/api/iap/apple/verify-without-order", "/api/iap/orders"] {
+            var refused = 0
             for _ in 0..<50 {
-                let answer = try client.send(
-                    HTTPClientRequest(
-                        "POST", deployment.gateway + path,
-                        headers: [("Authorization", "Bearer " + token), ("Content-Type", "application/json")],
-                        body: body))
+                let request = HTTPClientRequest(
+                    "POST", deployment.gateway + path,
+                    headers: [("Authorization", "Bearer " + token), ("Content-Type", "application/json")], body: body)
+                // The connection is closed with the answer; whoever still sends then may not get to read it.
+                guard let answer = try? client.send(request) else {
+                    client = try HTTPClient.open()
+                    continue
+                }
                 #expect(answer.status == 413, "\(path)")
+                refused += 1
             }
+            #expect(refused > 0, "\(path)")
         }
     }
 
     /// Half of them one text that is as long, half of them a thousand members deep in what nobody reads.
     private static func send(to queue: Topology.Queue, _ insider: Insider) throws {
         let before = try insider.done(queue)
-        let type = try #require(queue.types.first)
+        // What two queues take would be counted twice.
+        let type = try #require(
+            queue.types.first { type in Topology.workQueues.filter { $0.types.contains(type) }.count == 1 })
         let text = Array(#"{"signedTransaction":""#.utf8) + filling + Array(#""}"#.utf8)
         let nested = Array(#"{"a":"#.utf8) + [UInt8](repeating: UInt8(ascii: "["), count: size)
         try insider.publish((0..<count).map { insider.message(type, $0.isMultiple(of: 2) ? text : nested) })

@@ -66,11 +66,9 @@ import Testing
             (21_007, 21_008, ["production", "sandbox"], false), (21_008, 0, ["production"], false),
             (0, 0, ["production"], false),
         ] as [(Int64, Int64, [String], Bool)])
-    func
-        `a sandbox receipt is asked about once more, at the sandbox, and never a third time (C-052 C-053 C-054 C-099 C-112)`(
-            production: Int64, sandbox: Int64, asked: [String], isVerified: Bool
-        ) async throws
-    {
+    func `a sandbox receipt is asked about at the sandbox once, never a third time (C-052 C-053 C-099 C-112)`(
+        production: Int64, sandbox: Int64, asked: [String], isVerified: Bool
+    ) async throws {
         try await Self.with("hops_\(production)_\(sandbox)") { database, apple in
             let receipt = OpenReceipt.receipt()
             func answer(_ status: Int64) -> HTTPResponse {
