@@ -109,7 +109,7 @@ import Testing
         #expect(share.take(6) && !share.take(5) && share.take(4) && !share.take(0))
         share.leave(6)
         #expect(share.take(6))
-        let full = ReceiptShare(most: 1)
+        let full = ReceiptShare(most: 1, mostBytes: "MIIT".utf8.count)
         let door = try TestDoor(receipts: full, GameSamples.everything)
         #expect(full.take(1))
         let busy = try await GameSamples.send(door, "POST", "/iap/verify", GameSamples.verifyBody)
