@@ -20,14 +20,11 @@ struct KeptPurchases: Equatable {
 
     private(set) var purchases: [Purchase] = []
     private(set) var orders: [BackendClient.Order] = []
-    private let directory: String
-    private let name: String
+    private let path: String
 
     /// Reads the file at `path`, if there is one.
     init(path: String) throws(StoreError) {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        name = String(parts.last ?? "")
-        directory = parts.count > 1 ? parts.dropLast().joined(separator: "/") : "."
+        self.path = path
         guard let bytes = try DurableFile.read(path) else { return }
         do throws(JSONError) {
             let object = try JSONReader.parseObject(bytes)
@@ -106,6 +103,6 @@ struct KeptPurchases: Equatable {
                     ]
                 }),
         ]
-        try DurableFile.write(JSONWriter.write(object), name: name, in: directory)
+        try DurableFile.write(JSONWriter.write(object), to: path)
     }
 }

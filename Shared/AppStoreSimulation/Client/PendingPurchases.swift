@@ -12,14 +12,11 @@ struct PendingPurchases: Equatable {
     }
 
     private(set) var purchases: [Purchase] = []
-    private let directory: String
-    private let name: String
+    private let path: String
 
     /// Reads the file at `path`, if there is one.
     init(path: String) throws(StoreError) {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        name = String(parts.last ?? "")
-        directory = parts.count > 1 ? parts.dropLast().joined(separator: "/") : "."
+        self.path = path
         guard let bytes = try DurableFile.read(path) else { return }
         do throws(JSONError) {
             purchases = try JSONReader.parseObject(bytes).readEach("pending") { (purchase) throws(JSONError) in
@@ -55,6 +52,6 @@ struct PendingPurchases: Equatable {
                     ]
                 })
         ]
-        try DurableFile.write(JSONWriter.write(object), name: name, in: directory)
+        try DurableFile.write(JSONWriter.write(object), to: path)
     }
 }

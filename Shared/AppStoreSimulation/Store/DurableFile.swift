@@ -25,6 +25,14 @@ enum DurableFile {
         try flush(directory)
     }
 
+    /// Replaces the file at `path` in the same way.
+    static func write(_ bytes: [UInt8], to path: String) throws(StoreError) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        try write(
+            bytes, name: String(parts.last ?? ""),
+            in: parts.count > 1 ? parts.dropLast().joined(separator: "/") : ".")
+    }
+
     /// The whole content, or nil if there is no such file.
     static func read(_ path: String) throws(StoreError) -> [UInt8]? {
         guard access(path, F_OK) == 0 else { return nil }
