@@ -43,6 +43,7 @@ let package = Package(
         .executable(name: "purser-verification", targets: ["Verification"]),
         .executable(name: "purser-notification-intake", targets: ["NotificationIntake"]),
         .executable(name: "purser-granting", targets: ["GrantingExecutable"]),
+        .executable(name: "purser-reconciliation", targets: ["Reconciliation"]),
         .executable(name: "purser", targets: ["Control"]),
         .executable(name: "appstore-simulator", targets: ["AppStoreSimulator"]),
         .executable(name: "purser-drills", targets: ["Drills"]),
@@ -133,6 +134,10 @@ let package = Package(
         .executableTarget(
             name: "GrantingExecutable", dependencies: ["Granting"], path: "Services/Granting/Executable",
             swiftSettings: settings),
+        service(
+            "Reconciliation",
+            ["Service", "Messages", "Pipeline", "AMQP", "Postgres", "JSON", "Runtime", "Observability"],
+            resources: [.embedInCode("Migrations")]),
         service(
             "Control",
             [
@@ -248,9 +253,16 @@ let package = Package(
                 "Crypto", "Service",
             ]),
         tests(
+            "Reconciliation",
+            [
+                "Reconciliation", "Messages", "Pipeline", "AMQP", "Postgres", "JSON", "Runtime", "Observability",
+                "Service", "TestSupport",
+            ]),
+        tests(
             "Control",
             [
-                "Control", "Granting", "Verification", "NotificationIntake", "Trust", "AppStore", "LegacyReceipts",
+                "Control", "Granting", "Verification", "NotificationIntake", "Reconciliation", "Trust", "AppStore",
+                "LegacyReceipts",
                 "AppStoreSimulation", "Apps",
                 "JOSE", "JSON",
                 "Crypto", "Messages", "Pipeline", "Postgres", "AMQP", "Service", "Runtime", "Observability",

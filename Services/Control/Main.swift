@@ -13,6 +13,12 @@ enum ControlMain {
                purser notifications redrive [options]
                                                     tells stored notifications of Apple again
                purser consumption list [options]    shows Apple's questions about the use of purchases
+               purser findings list|show|accept|redrive
+                                                    what reconciliation has found, and what to do about it
+               purser find [options]                a customer's, an order's or a purchase's story
+               purser report --date DATE [options]  a page about a day, as Markdown
+               purser regrant TRANSACTION [options] has a verified purchase decided anew
+               purser replay QUEUE [options]        shows parked messages, or sends them back
                purser risk clear [options]          lifts limits that refunds have set a user
                purser users erase [options]         shows what is kept under a user's name, and takes the name out
                purser users transfer [options]      makes a guest's wallet a registered user's
@@ -43,6 +49,12 @@ enum ControlMain {
             return await NotificationsCommand(output: output, environment: environment).run(arguments: rest)
         case "consumption":
             return ConsumptionCommand(output: output, environment: environment).run(arguments: rest)
+        case "findings":
+            return await FindingsCommand(output: output, environment: environment).run(arguments: rest)
+        case "find": return FindCommand(output: output, environment: environment).run(arguments: rest)
+        case "report": return ReportCommand(output: output, environment: environment).run(arguments: rest)
+        case "regrant": return await RegrantCommand(output: output, environment: environment).run(arguments: rest)
+        case "replay": return ReplayCommand(output: output, environment: environment).run(arguments: rest)
         case "risk": return await RiskCommand(output: output, environment: environment).run(arguments: rest)
         case "users": return await UsersCommand(output: output, environment: environment).run(arguments: rest)
         case "sandbox": return await SandboxCommand(output: output, environment: environment).run(arguments: rest)

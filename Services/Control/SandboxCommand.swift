@@ -20,8 +20,9 @@ struct SandboxCommand {
     /// The first page of what was asked for at `now` (ms since 1970); nil if the words are no usage.
     static func request(_ arguments: [String], now: Int64) -> SandboxSweepRequested? {
         guard arguments.first == "sweep",
-            let words = CommandWords(
-                arguments.dropFirst(), values: ["--app", "--older-than", "--actor"], flags: ["--dry-run"]),
+            let words = try? CommandWords(
+                Array(arguments.dropFirst()), values: ["--app", "--older-than", "--actor"], flags: ["--dry-run"]),
+            words.plain.isEmpty,
             let app = words["--app"], let actor = words["--actor"]
         else { return nil }
         var days: Int64 = 0

@@ -32,6 +32,7 @@ enum VerificationProgram: ServiceProgram {
             ("V004_chains.sql", PackageResources.V004_chains_sql),
             ("V005_erasures.sql", PackageResources.V005_erasures_sql),
             ("V006_receipt_checks.sql", PackageResources.V006_receipt_checks_sql),
+            ("V007_redrives.sql", PackageResources.V007_redrives_sql),
         ])
     }
 
@@ -68,21 +69,34 @@ enum VerificationProgram: ServiceProgram {
             return LanePart(lane, name: queue.name)
         }
         return verifying + watching + [
-            checking(settings, live.value, context, broker, database), erasing(context, broker, database),
-            try asking(settings, live, context, broker, database),
+            checking(settings, live.value, context, broker, database), commanded(context, broker, database),
+            telling(context, broker, database), try asking(settings, live, context, broker, database),
         ]
     }
 
-    /// The lane that forgets users.
-    private static func erasing(_ context: ServiceContext, _ broker: AMQPEndpoint, _ database: Secret) -> LanePart {
+    /// The lane that tells reconciliation what was verified.
+    private static func telling(_ context: ServiceContext, _ broker: AMQPEndpoint, _ database: Secret) -> LanePart {
+        let queue = Topology.verificationQueries
+        var configuration = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
+        // Whoever hands a purchase in waits for an answer; who compares books does not.
+        configuration.yieldsToOthers = true
+        let lane = Lane.start(
+            configuration, stop: context.stop, logger: context.logger, metrics: context.metrics
+        ) { AnswerEvidence() }
+        return LanePart(lane, name: queue.name)
+    }
+
+    /// The lane that forgets users and says purchases again.
+    private static func commanded(_ context: ServiceContext, _ broker: AMQPEndpoint, _ database: Secret) -> LanePart {
         let queue = Topology.verificationCommands
         var configuration = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
-        // A page takes half a second, and nobody waits for it.
+        let logger = context.logger
+        // A page of forgetting takes half a second, and nobody waits for it.
         configuration.prefetch = 1
         configuration.yieldsToOthers = true
         let lane = Lane.start(
             configuration, stop: context.stop, logger: context.logger, metrics: context.metrics
-        ) { EraseUsers() }
+        ) { RunCommands(logger: logger) }
         return LanePart(lane, name: queue.name)
     }
 

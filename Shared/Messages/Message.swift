@@ -145,6 +145,24 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let sandboxSweepAnswered = MessageType(rawValue: "sandbox.sweep.answered")
     /// A wallet was swept.
     public static let sandboxSwept = MessageType(rawValue: "sandbox.swept")
+    /// Question: what was verified, page by page.
+    public static let evidencePageRequested = MessageType(rawValue: "evidence.page.requested")
+    /// A page of it.
+    public static let evidencePageAnswered = MessageType(rawValue: "evidence.page.answered")
+    /// Reconciliation wants a verified purchase said again, for whoever handed it in.
+    public static let evidenceRedriveRequested = MessageType(rawValue: "evidence.redrive.requested")
+    /// An operator wants a verified purchase decided anew, perhaps for a named user.
+    public static let regrantRequested = MessageType(rawValue: "regrant.requested")
+    /// Question: what became of purchases.
+    public static let purchaseStatesRequested = MessageType(rawValue: "purchase.states.requested")
+    /// The answer to it.
+    public static let purchaseStatesAnswered = MessageType(rawValue: "purchase.states.answered")
+    /// An operator lives with a finding.
+    public static let findingAcceptRequested = MessageType(rawValue: "finding.accept.requested")
+    /// An operator wants a finding's repair tried now.
+    public static let findingRedriveRequested = MessageType(rawValue: "finding.redrive.requested")
+    /// The answer to both.
+    public static let findingAnswered = MessageType(rawValue: "finding.answered")
     /// A lane parked the request: an operator has to look at it.
     public static let requestParked = MessageType(rawValue: "request.parked")
 }

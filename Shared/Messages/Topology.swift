@@ -57,6 +57,8 @@ public enum Topology {
         case work
         /// Classic, transient, expiring with the asker's patience, not dead-lettered.
         case query
+        /// A log that is read by offset and never used up.
+        case stream
     }
 
     /// A queue and the fixed list of message types it accepts.
@@ -79,12 +81,16 @@ public enum Topology {
     /// Chains of certificates to ask Apple's responders about.
     public static let verificationRevocations = Queue(
         name: "verification.revocations", durability: .work, types: [.chainCheckRequested])
-    /// Operators, and what Verification asks itself.
+    /// Operators and reconciliation, and what Verification asks itself.
     public static let verificationCommands = Queue(
-        name: "verification.commands", durability: .work, types: [.userEraseRequested, .evidenceEraseRequested])
+        name: "verification.commands", durability: .work,
+        types: [.userEraseRequested, .evidenceEraseRequested, .evidenceRedriveRequested, .regrantRequested])
     /// Receipts to ask Apple about.
     public static let verificationReceipts = Queue(
         name: "verification.receipts", durability: .work, types: [.receiptCheckRequested])
+    /// Questions about what was verified.
+    public static let verificationQueries = Queue(
+        name: "verification.queries", durability: .query, types: [.evidencePageRequested])
     /// Verified purchases to grant.
     public static let grantingPurchases = Queue(
         name: "granting.purchases", durability: .work, types: [.purchaseVerified])
@@ -104,7 +110,7 @@ public enum Topology {
         name: "granting.queries", durability: .query,
         types: [
             .catalogRequested, .balanceRequested, .ledgerRequested, .transactionRequested, .entitlementsRequested,
-            .consentRequested, .consumptionAssessmentRequested, .historyRequested,
+            .consentRequested, .consumptionAssessmentRequested, .historyRequested, .purchaseStatesRequested,
         ])
 
     /// Genuine notifications of Apple to act on.
@@ -121,11 +127,15 @@ public enum Topology {
     public static let intakeRevocations = Queue(
         name: "intake.revocations", durability: .work, types: [.chainChecked])
 
-    /// All queues but the parking, retry and reply ones, which follow from these.
+    /// What operators decide about findings.
+    public static let reconciliationCommands = Queue(
+        name: "reconciliation.commands", durability: .work, types: [.findingAcceptRequested, .findingRedriveRequested])
+
+    /// All queues but the parking, retry and reply ones, which follow from these, and the stream.
     public static let queues = [
-        verificationPurchases, verificationRevocations, verificationCommands, verificationReceipts, grantingPurchases,
-        grantingWallet, grantingCommands, grantingQueries,
-        grantingNotifications, intakeNotifications, intakeCommands, intakeRevocations,
+        verificationPurchases, verificationRevocations, verificationCommands, verificationReceipts,
+        verificationQueries, grantingPurchases, grantingWallet, grantingCommands, grantingQueries,
+        grantingNotifications, intakeNotifications, intakeCommands, intakeRevocations, reconciliationCommands,
     ]
 
     /// The queues whose messages are retried, parked and replayed.
@@ -136,6 +146,9 @@ public enum Topology {
         .purchaseGranted, .purchaseHeld, .purchaseClawedBack, .debtRepaid, .riskFlagged, .riskCleared, .orderCreated,
         .tokenIssued, .spendDecided, .catalogImported, .userErased, .userTransferred, .sandboxSwept,
     ]
+
+    /// The stream as its reader sees it.
+    public static let facts = Queue(name: factsStream, durability: .stream, types: streamedFacts)
 
     /// The queues that `type` reaches.
     public static func queues(accepting type: MessageType) -> [String] {

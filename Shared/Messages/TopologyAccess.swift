@@ -46,7 +46,10 @@ extension Topology {
         says: [
             .purchaseVerified, .chainCheckRequested, .chainChecked, .evidenceEraseRequested, .receiptCheckRequested,
         ],
-        reads: [verificationPurchases, verificationRevocations, verificationCommands, verificationReceipts],
+        reads: [
+            verificationPurchases, verificationRevocations, verificationCommands, verificationReceipts,
+            verificationQueries,
+        ],
         asks: false, answers: true,
         operates: false)
     /// Granting.
@@ -59,18 +62,27 @@ extension Topology {
     public static let intakeAccess = Access(
         user: "intake", says: MessageType.notifications + [.chainCheckRequested, .consumptionAssessmentRequested],
         reads: [intakeNotifications, intakeCommands, intakeRevocations], asks: true, answers: true, operates: false)
+    /// Reconciliation: reads the stream of facts, asks, and has said again what was lost. It can claim nothing for
+    /// anybody: that is `regrant.requested`, an operator's word.
+    public static let reconciliationAccess = Access(
+        user: "reconciliation",
+        says: [.evidencePageRequested, .evidenceRedriveRequested, .purchaseStatesRequested],
+        reads: [reconciliationCommands, facts], asks: true, answers: true, operates: false)
     /// The operator's command line: requests only.
     public static let controlAccess = Access(
         user: "control",
         says: [
             .catalogImportRequested, .catalogRequested, .notificationRedriveRequested, .riskClearRequested,
             .userEraseRequested, .userTransferRequested, .sandboxSweepRequested,
+            .regrantRequested, .findingAcceptRequested, .findingRedriveRequested,
         ],
         reads: [],
         asks: true, answers: false, operates: true)
 
     /// All users.
-    public static let accesses = [gatewayAccess, verificationAccess, grantingAccess, intakeAccess, controlAccess]
+    public static let accesses = [
+        gatewayAccess, verificationAccess, grantingAccess, intakeAccess, reconciliationAccess, controlAccess,
+    ]
 
     /// The name of a reply queue: the user and something unique to this boot.
     public static func replyQueue(user: String, boot: String) -> String { "\(user).replies.\(boot)" }

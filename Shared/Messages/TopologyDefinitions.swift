@@ -26,6 +26,7 @@ extension Topology {
             return Definitions.Policy(
                 vhost: virtualHost, name: queue.name, pattern: pattern, applyTo: "queues", priority: 10,
                 definition: ["message-ttl": .integer(queryPatience)])
+        case .stream: return nil
         }
     }
 
@@ -162,6 +163,7 @@ struct Definitions: Encodable {
                 queues.append(Queue(name: queue.parkedName, vhost: virtualHost, durable: true, arguments: quorum))
             case .query:
                 queues.append(Queue(name: queue.name, vhost: virtualHost, durable: true, arguments: [:]))
+            case .stream: continue
             }
         }
         for delay in Topology.RetryDelay.allCases {

@@ -12,9 +12,10 @@ import Trust
 @testable import Granting
 @testable import NotificationIntake
 @testable import Pipeline
+@testable import Reconciliation
 @testable import Verification
 
-/// A database with both schemas, written by the real handlers as their roles: statements are signed, verified, passed on
+/// A database with all schemas, written by the real handlers as their roles: statements are signed, verified, passed on
 /// under their fact's id, and decided.
 struct AuditedDatabase: Sendable {
     static let app = AppID("cloudpc")
@@ -36,6 +37,7 @@ struct AuditedDatabase: Sendable {
             try audited.database.migrate("verification", VerificationProgram.migrations)
             try audited.database.migrate("intake", IntakeProgram.migrations)
             try audited.database.migrate("granting", GrantingSchema.migrations)
+            try audited.database.migrate("reconciliation", ReconciliationProgram.migrations)
             _ = try audited.decide(
                 [
                     incoming(

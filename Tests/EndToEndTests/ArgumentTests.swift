@@ -12,9 +12,10 @@ import Testing
         try await onThread {
             let roles = [
                 "purser_migrator", "purser_auditor", "purser_granting", "purser_intake", "purser_verification",
+                "purser_reconciliation",
             ]
             let passwords = roles.map(platform.rolePassword) + [platform.broker.password.reveal()]
-            let users = ["gateway", "verification", "granting", "intake", "control"]
+            let users = ["gateway", "verification", "granting", "intake", "reconciliation", "control"]
             let scripted = users.map { TextFiles.read(platform.state + "/secrets/broker-" + $0) }.filter { !$0.isEmpty }
             let brokerPassword = try Deployment.Secrets().brokerPassword
             let watch = ArgumentWatch(for: passwords + scripted + [brokerPassword])

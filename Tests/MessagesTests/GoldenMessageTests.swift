@@ -25,7 +25,7 @@ import Testing
     /// Every message type with every field set.
     static let samples: [Sample] =
         purchaseSamples + walletSamples + catalogSamples + notificationSamples + revocationSamples
-        + consentSamples + userSamples
+        + consentSamples + userSamples + reconciliationSamples
 
     @Test(arguments: samples) func `a message on the wire is exactly its golden file`(sample: Sample) throws {
         let file = Self.folder.appending(path: "\(sample.type.rawValue).v\(sample.version).json")

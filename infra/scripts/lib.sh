@@ -141,11 +141,11 @@ lock() {
 
 # Order of start; stopped the other way round. A service's executable is purser-<name> (program below knows the exception),
 # its settings PURSER_<NAME>_….
-services=(verification intake granting gateway)
+services=(verification intake granting reconciliation gateway)
 # Services with a schema of their own: schema <name>, login role purser_<name>.
-schemas=(verification intake granting)
+schemas=(verification intake granting reconciliation)
 # Broker users: each service's, and the operator's tool.
-broker_users=(gateway verification granting intake control)
+broker_users=(gateway verification granting intake reconciliation control)
 database_name=${PURSER_DATABASE_NAME:-purser}
 programs=$root/.build/${PURSER_CONFIGURATION:-debug}
 apps=$state/apps  # what services read: the apps' files and the keys they name
@@ -172,6 +172,7 @@ port_of() {
         verification) echo "$((base + 3))" ;;
         granting) echo "$((base + 4))" ;;
         intake) echo "$((base + 5))" ;;
+        reconciliation) echo "$((base + 6))" ;;
         *) fail "no such process: $1" ;;
     esac
 }

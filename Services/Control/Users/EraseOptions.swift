@@ -18,9 +18,10 @@ struct EraseOptions: Equatable {
     /// Nil if the words are no usage.
     init?(_ arguments: [String]) {
         guard arguments.first == "erase",
-            let words = CommandWords(
-                arguments.dropFirst(), values: ["--app", "--user", "--actor", "--reason"],
+            let words = try? CommandWords(
+                Array(arguments.dropFirst()), values: ["--app", "--user", "--actor", "--reason"],
                 flags: ["--yes", "--dry-run"]),
+            words.plain.isEmpty,
             let app = words["--app"], let user = words["--user"], !(words.has("--yes") && words.has("--dry-run"))
         else { return nil }
         self.app = AppID(app)

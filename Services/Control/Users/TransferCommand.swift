@@ -9,8 +9,9 @@ struct TransferCommand {
     /// What was asked for; nil if the words are no usage.
     static func request(_ arguments: [String]) -> UserTransferRequested? {
         guard arguments.first == "transfer",
-            let words = CommandWords(
-                arguments.dropFirst(), values: ["--app", "--from", "--to", "--actor", "--reason", "--request-id"]),
+            let words = try? CommandWords(
+                Array(arguments.dropFirst()), values: ["--app", "--from", "--to", "--actor", "--reason", "--request-id"]),
+            words.plain.isEmpty,
             let app = words["--app"], let from = words["--from"], let to = words["--to"], from != to,
             let actor = words["--actor"], let reason = words["--reason"]
         else { return nil }

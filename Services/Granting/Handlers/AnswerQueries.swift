@@ -20,6 +20,7 @@ struct AnswerQueries: Handler {
         case entitlements(EntitlementsRequested)
         case consent(ConsentRequested)
         case consumption(ConsumptionAssessmentRequested)
+        case states(PurchaseStatesRequested)
     }
 
     /// Handles a batch inside one transaction.
@@ -47,6 +48,7 @@ struct AnswerQueries: Handler {
         if let question = incoming.read(EntitlementsRequested.self) { return .entitlements(question) }
         if let question = incoming.read(ConsentRequested.self) { return .consent(question) }
         if let question = incoming.read(ConsumptionAssessmentRequested.self) { return .consumption(question) }
+        if let question = incoming.read(PurchaseStatesRequested.self) { return .states(question) }
         return incoming.read(TransactionRequested.self).map { .transaction($0) }
     }
 
@@ -60,6 +62,7 @@ struct AnswerQueries: Handler {
         case .entitlements(let question): EntitlementTables.read(question)
         case .consent(let question): ConsentTable.read(question)
         case .consumption(let question): ConsumptionTables.read(question)
+        case .states(let question): StateTables.read(question)
         }
     }
 
@@ -71,6 +74,7 @@ struct AnswerQueries: Handler {
         case .history(_, let limit): try incoming.reply(try HistoryTables.page(rows, limit: limit))
         case .entitlements: try incoming.reply(try EntitlementTables.answer(rows))
         case .consent: try incoming.reply(try ConsentTable.answer(rows))
+        case .states: try incoming.reply(try StateTables.answer(rows))
         case .consumption(let question):
             try incoming.reply(ConsumptionAssessment(try ConsumptionTables.facts(rows), of: question).answer)
         case .transaction:

@@ -8,7 +8,7 @@ import TestSupport
 /// What exists before the first process starts, and the settings the processes are given.
 extension Deployment {
     /// The services with a schema.
-    private static let schemas = ["verification", "intake", "granting"]
+    private static let schemas = ["verification", "intake", "granting", "reconciliation"]
 
     func prepare() throws {
         try writeConfiguration()
@@ -60,6 +60,10 @@ extension Deployment {
             if service == .intake { settings.merge(consumptionSettings) { $1 } }
         case .granting:
             break
+        case .reconciliation:
+            // Where a test waits for a repair, minutes are a second.
+            settings["INTERVAL_MS"] = name.hasPrefix("reconciliation") ? "200" : "10000"
+            if name.hasPrefix("reconciliation") { settings["DECISION_SECONDS"] = "1" }
         }
         if service != .simulator {
             settings["AMQP_URL"] = brokerURL(user: service.rawValue)

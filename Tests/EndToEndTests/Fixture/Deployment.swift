@@ -12,10 +12,10 @@ import TestSupport
 final class Deployment: Sendable {
     /// A process of the deployment.
     enum Service: String, CaseIterable, Sendable {
-        case simulator, verification, intake, granting, gateway
+        case simulator, verification, intake, granting, reconciliation, gateway
 
         /// All but the stand-in for Apple.
-        static let purser: [Service] = [.verification, .intake, .granting, .gateway]
+        static let purser: [Service] = [.verification, .intake, .granting, .reconciliation, .gateway]
 
         /// Its executable.
         var program: String {

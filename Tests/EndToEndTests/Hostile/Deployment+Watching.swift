@@ -68,7 +68,11 @@ extension Insider {
 extension Books {
     /// The tables there are: a statement that came in as text would have dropped one.
     func tables() throws -> Int64 {
-        try number("SELECT count(*) FROM pg_tables WHERE schemaname IN ('granting', 'intake', 'verification')", [])
+        try number(
+            """
+            SELECT count(*) FROM pg_tables
+            WHERE schemaname IN ('granting', 'intake', 'reconciliation', 'verification')
+            """, [])
     }
 
     /// How many messages of a work queue left what they are for; nil for queues without a table of their own.

@@ -15,6 +15,7 @@ import Testing
         "verification.purchases", "granting.purchases", "granting.wallet", "granting.commands",
         "granting.notifications", "intake.notifications", "intake.commands", "intake.revocations",
         "verification.revocations", "verification.commands", "verification.receipts",
+        "reconciliation.commands",
     ]
 
     private static func queue(_ name: String) throws -> Topology.Queue {
@@ -43,6 +44,7 @@ import Testing
                 EvidenceEraseRequested(erasure: MessageID(UUIDText.random()), after: 0, last: 0))
         case "verification.revocations": return try insider.message(HostileValues(insider: insider).chain())
         case "verification.receipts": return try insider.message(HostileValues.unjudged())
+        case "reconciliation.commands": return try insider.message(HostileValues.accept())
         case "intake.commands":
             return try insider.message(
                 NotificationRedriveRequested(
@@ -120,8 +122,9 @@ import Testing
                 case "granting.notifications": try values.tellings()
                 case "intake.revocations": try values.answers()
                 case "verification.revocations": try values.chains()
-                case "verification.commands": try values.erasures()
+                case "verification.commands": try values.erasures() + values.evidenceCommands()
                 case "verification.receipts": try values.unjudgedReceipts()
+                case "reconciliation.commands": try values.findingCommands()
                 default: try values.commands()
                 }
             let tables = try Books(deployment: deployment).tables()

@@ -72,9 +72,11 @@ import Testing
                 let undone = queues.map { ($0, Deed.unbind($0, exchange: exchange, key: "k")) }
                 try expect(undone) { makes($0) && exchange == Topology.replies }
             }
-            try expect(queues.map { ($0, .get($0)) }, reads)
+            // Nobody can fetch from a stream or purge it: where it is not refused the broker ends the connection (540).
+            let emptied = queues.filter { $0 != Topology.factsStream || !reads($0) }
+            try expect(emptied.map { ($0, .get($0)) }, reads)
             try expect(queues.map { ($0, .consume($0)) }, reads)
-            try expect(queues.map { ($0, .purge($0)) }, reads)
+            try expect(emptied.map { ($0, .purge($0)) }, reads)
             try expect(queues.map { ($0, .deleteQueue($0)) }, makes)
             _ = try stage.administrator().attempt(own.map { .deleteQueue($0) })
         }

@@ -37,12 +37,18 @@ enum BrokerRights {
         intake         purser.parked             intake.{notifications,commands,revocations}
         intake         purser.replies            *
         control        purser.from.control       catalog.{import.requested,requested} notification.redrive.requested
+        reconciliation purser.from.reconciliation evidence.{page,redrive}.requested purchase.states.requested
+        reconciliation purser.retry              {5s,30s,5m,1h}.reconciliation.commands
+        reconciliation purser.parked             reconciliation.commands
+        reconciliation purser.replies            *
         control        purser.from.control       risk.clear.requested
+        control        purser.from.control       regrant.requested finding.{accept,redrive}.requested
         control        purser.from.control       user.{erase,transfer}.requested sandbox.sweep.requested
         control        purser.retry              5s.verification.purchases 5s.granting.{purchases,wallet,commands}
         control        purser.retry              5s.granting.notifications 5s.intake.{notifications,commands}
         control        purser.retry              5s.{verification,intake}.revocations 5s.verification.commands
         control        purser.retry              5s.verification.receipts
+        control        purser.retry              5s.reconciliation.commands
         # nobody: purser.return, the default exchange, amq.*, another's purser.from.…
         """
 
@@ -51,8 +57,10 @@ enum BrokerRights {
     static let reads = """
         # queue                                 read by       made by
         verification.{purchases,revocations}    verification  -
-        verification.commands                   verification  -
+        verification.{commands,queries}         verification  -
         verification.commands.parked            control       -
+        reconciliation.commands                 reconciliation -
+        reconciliation.commands.parked          control       -
         verification.purchases.parked           control       -
         verification.revocations.parked         control       -
         verification.receipts                   verification  -
@@ -70,9 +78,10 @@ enum BrokerRights {
         intake.notifications.parked             control       -
         intake.commands.parked                  control       -
         retry.{5s,30s,5m,1h}                    -             -
-        purser.facts                            -             -
+        purser.facts                            reconciliation -
         gateway.replies.*                       gateway       gateway
         intake.replies.*                        intake        intake
+        reconciliation.replies.*                reconciliation reconciliation
         control.replies.*                       control       control
         """
 
@@ -81,15 +90,16 @@ enum BrokerRights {
     static let reaches = """
         # user         queues
         gateway        verification.purchases granting.wallet granting.queries intake.notifications
-        verification   granting.purchases retry.* verification.* granting.* intake.*
-        granting       granting.* verification.* intake.* retry.* purser.facts
-        intake         granting.* verification.* intake.* retry.*
-        control        granting.* verification.* intake.* retry.*
+        verification   granting.purchases retry.* verification.* granting.* intake.* reconciliation.*
+        granting       granting.* verification.* intake.* reconciliation.* retry.* purser.facts
+        intake         granting.* verification.* intake.* reconciliation.* retry.*
+        reconciliation granting.* verification.* intake.* reconciliation.* retry.*
+        control        granting.* verification.* intake.* reconciliation.* retry.*
         """
 
-    static let users = ["gateway", "verification", "granting", "intake", "control"]
+    static let users = ["gateway", "verification", "granting", "intake", "reconciliation", "control"]
     /// The users that may make queues, of names that begin with theirs.
-    static let askers = ["gateway", "intake", "control"]
+    static let askers = ["gateway", "intake", "reconciliation", "control"]
 
     static func maySay(_ user: String, _ exchange: String, _ key: String) -> Bool {
         rows(says).contains { row in

@@ -57,9 +57,9 @@ import Testing
                 """
                 SELECT oid::regprocedure::text AS name FROM pg_proc WHERE pronamespace IN
                     (SELECT oid FROM pg_namespace WHERE nspname !~ '^(pg_|information_schema)')
-                    AND has_function_privilege(ROLE, oid, 'EXECUTE')
+                    AND has_function_privilege(ROLE, oid, 'EXECUTE') ORDER BY 1
                 """)
-            #expect(tables + sequences + functions == [])
+            #expect(tables + sequences == [] && functions == DatabaseRights.functions(of: role))
             let schemas = try names(
                 """
                 SELECT nspname AS name FROM pg_namespace WHERE nspname !~ '^(pg_|information_schema)'
@@ -74,6 +74,25 @@ import Testing
                 UNION ALL SELECT spcname FROM pg_tablespace WHERE has_tablespace_privilege(ROLE, oid, 'CREATE')
                 """)
             #expect(makes == [])
+        }
+    }
+
+    @Test func `whoever may use a table of months goes by that table, its months are the owner's (S47)`() async throws {
+        let stage = try await DatabaseStage.make()
+        try await onThread {
+            var connection = try stage.deployment.platform.connect(stage.deployment.database)
+            try connection.executeScript("SELECT reconciliation.make_month(1780000000000)")
+            let rights = try connection.query(
+                """
+                SELECT c.oid::regclass::text || ' ' || r.rolname AS name FROM pg_class c, pg_roles r
+                WHERE c.relispartition AND c.relkind = 'r' AND r.rolname LIKE 'purser\\_%'
+                    AND r.rolname <> 'purser_migrator'
+                    AND has_table_privilege(r.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+                """)
+            #expect(try rights.map { try $0.text("name") } == [])
+            let months = try connection.query(
+                "SELECT FROM pg_inherits WHERE inhparent = 'reconciliation.journal'::regclass")
+            #expect(months.count == 1)
         }
     }
 
@@ -141,7 +160,7 @@ import Testing
             let owners = try connection.query(
                 """
                 SELECT DISTINCT pg_get_userbyid(relowner) AS name FROM pg_class
-                WHERE relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('granting', 'intake', 'verification'))
+                WHERE relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('granting', 'intake', 'reconciliation', 'verification'))
                 """)
             #expect(try owners.map { try $0.text("name") } == ["purser_migrator"])
         }

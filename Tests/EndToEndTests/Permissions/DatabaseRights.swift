@@ -46,6 +46,15 @@ enum DatabaseRights {
         intake.redrives                 read insert                                          sealed
         intake.schema_migrations        read
         intake.unannounced              read insert delete
+        reconciliation.cursors          read update(value,updated_at)
+        reconciliation.facts            read insert                                          sealed
+        reconciliation.finding_events   read insert                                          sealed
+        reconciliation.findings         read insert update(severity,state,evidence,seen_at,attempts,next_at,ended_at) sealed except(severity,state,evidence,seen_at,attempts,next_at,ended_at)
+        reconciliation.journal          read insert
+        reconciliation.journal_position read update(next_offset,updated_at)
+        reconciliation.schema_migrations read
+        reconciliation.unannounced      read insert delete
+        reconciliation.waiting          read insert delete update(next_at)
         verification.chains             read insert update(*)
         verification.erasures           read insert update(user_ids,facts,evidence,done_at)
         verification.evidence           read insert update(submitter)                        sealed except(submitter)
@@ -55,15 +64,24 @@ enum DatabaseRights {
         verification.receipt_answers    read insert                                          sealed
         verification.receipt_checks     read insert update(receipt,answer,decided_at) delete
         verification.receipt_purchases  read insert                                          sealed
+        verification.redrives           read insert                                          sealed
         verification.receipts           read insert update(submitter)                        sealed except(submitter)
         verification.schema_migrations  read
         verification.unannounced        read insert delete
         """
 
     /// Roles of services, each called like the schema it works in.
-    static let services = ["granting", "intake", "verification"]
+    static let services = ["granting", "intake", "reconciliation", "verification"]
     /// Every role that can log in; `purser_migrator` owns everything.
-    static let roles = ["purser_migrator", "purser_auditor", "purser_granting", "purser_intake", "purser_verification"]
+    static let roles = [
+        "purser_migrator", "purser_auditor", "purser_granting", "purser_intake", "purser_reconciliation",
+        "purser_verification",
+    ]
+    /// Functions that run with the owner's rights, and whose they are: months of the journal are tables.
+    static func functions(of role: String) -> [String] {
+        role == "purser_reconciliation"
+            ? ["reconciliation.drop_months(bigint)", "reconciliation.make_month(bigint)"] : []
+    }
 
     /// One row of the table.
     struct Table: Sendable {

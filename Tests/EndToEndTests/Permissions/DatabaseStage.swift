@@ -24,7 +24,7 @@ struct DatabaseStage: Sendable {
                 SELECT c.oid::regclass::text AS name, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type,
                     a.attidentity = '' AND a.attgenerated = '' AS writable
                 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-                WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+                WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
                     AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace,
                         'pg_toast'::regnamespace)
                 ORDER BY c.oid, a.attnum

@@ -1,0 +1,56 @@
+/// What `purser report` was asked.
+struct ReportOptions: Equatable {
+    static let usage = """
+        usage: purser report --date YYYY-MM-DD [--offset +HH:MM] [--app APP] [--purchases]
+
+        A page about a day, as Markdown: what was granted, held, taken back and spent, refunds that Apple told late,
+        findings. From the journal, so of days that it keeps; any time, as often as wanted.
+
+          --offset     the day's clock: hours and minutes ahead of UTC; +00:00 without it
+          --purchases  every purchase of the day with what became of it
+        """
+
+    /// The day, as it was written.
+    let date: String
+    /// The clock, as it was written.
+    let offset: String
+    /// Only of this app.
+    let app: String?
+    /// Whether every purchase is listed.
+    let listsPurchases: Bool
+    /// From here (ms since 1970).
+    let from: Int64
+    /// Up to here, without it.
+    let to: Int64
+
+    /// A day in ms. Days of 23 and 25 hours are days of places; this one is of an offset.
+    private static let day: Int64 = 86_400_000
+
+    init(_ arguments: [String]) throws(WordProblem) {
+        let words = try CommandWords(arguments, values: ["--date", "--offset", "--app"], flags: ["--purchases"])
+        guard words.plain.isEmpty else { throw WordProblem(text: "\(words.plain[0]) is no option") }
+        date = try words.required("--date")
+        offset = words["--offset"] ?? "+00:00"
+        app = words["--app"]
+        listsPurchases = words.has("--purchases")
+        guard date.utf8.count == 10, let start = TimeText.seconds(date + "T00:00:00Z") else {
+            throw WordProblem(text: "--date is a day like 2026-11-30")
+        }
+        guard let ahead = Self.seconds(of: offset) else { throw WordProblem(text: "--offset is like +08:00") }
+        from = (start - ahead) * 1_000
+        to = from + Self.day
+    }
+
+    private static func seconds(of offset: String) -> Int64? {
+        let digits = Array(offset.utf8)
+        guard digits.count == 6, digits[3] == UInt8(ascii: ":"), let hours = Int64(offset.dropFirst().prefix(2)),
+            let minutes = Int64(offset.suffix(2)), (0...14).contains(hours), (0...59).contains(minutes)
+        else { return nil }
+        let seconds = hours * 3_600 + minutes * 60
+        switch digits[0] {
+        case UInt8(ascii: "+"): return seconds
+        case UInt8(ascii: "-"): return -seconds
+        default: return nil
+        }
+    }
+}

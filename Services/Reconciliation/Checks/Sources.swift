@@ -1,0 +1,80 @@
+import Messages
+import Pipeline
+import Runtime
+import Synchronization
+
+/// Whom the checks ask, and who says a purchase again.
+protocol Sources: Sendable {
+    /// A page of what was verified; throws `RequestError`.
+    func evidence(after: Int64, before: Int64) throws -> EvidencePageAnswered
+    /// What became of purchases; throws `RequestError`.
+    func states(of keys: [PurchaseKey]) throws -> [PurchaseState]
+    /// Has a purchase said again: returns once the broker has the request for good; throws `RequestError`.
+    func redrive(_ purchase: PurchaseKey, reason: String) throws
+    /// Messages in each parked queue; throws `AMQPError`.
+    func parked() throws -> [String: Int]
+}
+
+/// The other services, over the broker. Blocks its thread: for the checks' own, never for the cooperative pool.
+struct BrokerSources: Sources {
+    let requester: Requester
+    let inspect: @Sendable () throws -> [String: Int]
+
+    /// Entries of a page: an answer stays below 128 kB.
+    static let pageSize: Int64 = 500
+    /// Answers take milliseconds; questions that are older are dropped by the broker.
+    private static let patience = Duration.seconds(5)
+
+    func evidence(after: Int64, before: Int64) throws -> EvidencePageAnswered {
+        try ask(
+            EvidencePageRequested(after: after, before: before, limit: Self.pageSize),
+            expecting: EvidencePageAnswered.self)
+    }
+
+    func states(of keys: [PurchaseKey]) throws -> [PurchaseState] {
+        guard !keys.isEmpty else { return [] }
+        return try ask(PurchaseStatesRequested(keys: keys), expecting: PurchaseStatesAnswered.self).states
+    }
+
+    func redrive(_ purchase: PurchaseKey, reason: String) throws {
+        let request = EvidenceRedriveRequested(
+            environment: purchase.environment, transactionID: purchase.transactionID, actor: FindingStore.itself,
+            reason: reason)
+        let context = context
+        try wait { [requester] in try await requester.tell(request, context: context) }
+    }
+
+    func parked() throws -> [String: Int] { try inspect() }
+
+    private var context: Requester.Context {
+        Requester.Context(app: nil, correlationID: UUIDText.random(), patience: Self.patience)
+    }
+
+    private func ask<Question: Message, Answer: Message>(
+        _ question: Question, expecting answer: Answer.Type
+    ) throws -> Answer {
+        let context = context
+        return try wait { [requester] in try await requester.ask(question, expecting: answer, context: context) }
+    }
+
+    private func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
+        let (slot, done) = (Slot<Value>(), StopSignal())
+        Task {
+            do {
+                let value = try await work()
+                slot.result.withLock { $0 = .success(value) }
+            } catch {
+                slot.result.withLock { $0 = .failure(error) }
+            }
+            done.stop()
+        }
+        done.wait()
+        guard let result = slot.result.withLock({ $0 }) else { throw RequestError.timedOut }
+        return try result.get()
+    }
+
+    /// Filled by the task, read by the thread that waited for it.
+    private final class Slot<Value: Sendable>: Sendable {
+        let result = Mutex<Result<Value, any Error>?>(nil)
+    }
+}

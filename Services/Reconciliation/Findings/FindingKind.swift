@@ -1,0 +1,48 @@
+/// What can be wrong.
+enum FindingKind: String, CaseIterable, Sendable {
+    /// Verified, and neither granted nor held.
+    case purchaseUndecided = "purchase_undecided"
+    /// Held for longer than wanted.
+    case purchaseHeld = "purchase_held"
+    /// Nobody's for longer than wanted.
+    case purchaseUnclaimed = "purchase_unclaimed"
+    /// A queue has parked messages.
+    case messagesParked = "messages_parked"
+    /// Facts that left the stream before they were read.
+    case journalGap = "journal_gap"
+    /// The stream was made anew.
+    case streamReplaced = "stream_replaced"
+    /// A message of the stream that is no fact.
+    case factUnreadable = "fact_unreadable"
+
+    /// How soon a person should look.
+    var severity: FindingSeverity {
+        switch self {
+        // Mended by itself most often.
+        case .purchaseUndecided: .warning
+        case .purchaseHeld: .warning
+        // A user who has not come back; theirs when they do.
+        case .purchaseUnclaimed: .notice
+        case .messagesParked, .journalGap: .critical
+        case .streamReplaced, .factUnreadable: .warning
+        }
+    }
+
+    /// Whether deciding the purchase anew could mend it.
+    var isRedrivable: Bool {
+        switch self {
+        case .purchaseUndecided, .purchaseHeld, .purchaseUnclaimed: true
+        case .messagesParked, .journalGap, .streamReplaced, .factUnreadable: false
+        }
+    }
+}
+
+/// How soon a person should look at a finding.
+enum FindingSeverity: String, CaseIterable, Sendable {
+    /// When there is time.
+    case notice
+    /// In working hours.
+    case warning
+    /// Now.
+    case critical
+}

@@ -1,0 +1,7 @@
+import Glibc
+import Service
+
+@main
+enum ReconciliationMain {
+    static func main() { exit(ServiceMain.run(ReconciliationProgram.self)) }
+}

@@ -1,0 +1,30 @@
+@testable import Messages
+
+/// What Reconciliation asks, and what operators decide about its findings.
+extension GoldenMessageTests {
+    private static let key = PurchaseKey(environment: .production, transactionID: .init("504319184420155588"))
+
+    static let reconciliationSamples: [Sample] = [
+        Sample(EvidencePageRequested(after: 41, before: 1_760_000_000_000, limit: 500)),
+        Sample(
+            EvidencePageAnswered(
+                entries: [
+                    EvidenceEntry(
+                        app: .init("app"), environment: .production, transactionID: key.transactionID,
+                        orderNumber: .init("IAP1"), hasSubmitter: true, verifiedAt: 1_760_000_000_000)
+                ], last: 42, hasMore: true)),
+        Sample(
+            EvidenceRedriveRequested(
+                environment: .production, transactionID: key.transactionID, actor: "reconciliation",
+                reason: "finding 7")),
+        Sample(
+            RegrantRequested(
+                requestID: "550e8400-e29b-41d4-a716-446655440000", environment: .production,
+                transactionID: key.transactionID, userID: .init("u1"), actor: "ops", reason: "ticket 5")),
+        Sample(PurchaseStatesRequested(keys: [key])),
+        Sample(PurchaseStatesAnswered(states: [PurchaseState(key: key, outcome: .held, reason: .unknownProduct)])),
+        Sample(FindingAcceptRequested(finding: 7, actor: "ops", reason: "known")),
+        Sample(FindingRedriveRequested(finding: 7, actor: "ops", reason: "once more")),
+        Sample(FindingAnswered(outcome: .accepted)),
+    ]
+}

@@ -1,0 +1,57 @@
+import Messages
+import Pipeline
+import Synchronization
+
+@testable import Reconciliation
+
+/// The other services, as a test has them.
+final class ScriptedSources: Sources {
+    /// What they say.
+    struct Script: Sendable {
+        /// What was verified: sequence and entry.
+        var said: [(Int64, EvidenceEntry)] = []
+        /// What became of it; all else is unknown.
+        var outcomes: [PurchaseKey: PurchaseState] = [:]
+        /// Parked messages.
+        var parked: [String: Int] = [:]
+        /// Entries of a page.
+        var pageSize = 500
+        /// Whether nobody answers.
+        var isSilent = false
+        /// Whether the broker takes no request.
+        var takesNothing = false
+        /// What was said again.
+        var redriven: [PurchaseKey] = []
+        /// Purchases that were asked about.
+        var asked: [PurchaseKey] = []
+    }
+
+    let script = Mutex(Script())
+
+    func evidence(after: Int64, before: Int64) throws -> EvidencePageAnswered {
+        try script.withLock { script in
+            if script.isSilent { throw RequestError.timedOut }
+            let rest = script.said.filter { $0.0 > after && $0.1.verifiedAt < before }
+            let page = rest.prefix(script.pageSize)
+            return EvidencePageAnswered(
+                entries: page.map(\.1), last: page.last?.0 ?? after, hasMore: rest.count > page.count)
+        }
+    }
+
+    func states(of keys: [PurchaseKey]) throws -> [PurchaseState] {
+        try script.withLock { script in
+            if script.isSilent { throw RequestError.timedOut }
+            script.asked += keys
+            return keys.map { script.outcomes[$0] ?? PurchaseState(key: $0, outcome: .unknown) }
+        }
+    }
+
+    func redrive(_ purchase: PurchaseKey, reason: String) throws {
+        try script.withLock { script in
+            if script.isSilent || script.takesNothing { throw RequestError.timedOut }
+            script.redriven.append(purchase)
+        }
+    }
+
+    func parked() throws -> [String: Int] { script.withLock { $0.parked } }
+}
