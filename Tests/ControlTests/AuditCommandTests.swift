@@ -81,14 +81,14 @@ import Testing
                 WHERE n.nspname NOT LIKE 'pg_%' AND n.nspname <> 'information_schema' AND (
                     c.relkind IN ('r', 'p', 'v', 'm') AND (has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
                         OR has_any_column_privilege(c.oid, 'INSERT, UPDATE, REFERENCES')
-                        OR n.nspname NOT IN ('granting', 'verification', 'intake') AND has_table_privilege(c.oid, 'SELECT'))
+                        OR n.nspname NOT IN ('granting', 'verification', 'intake', 'reconciliation') AND has_table_privilege(c.oid, 'SELECT'))
                     OR c.relkind = 'S' AND has_sequence_privilege(c.oid, 'USAGE, SELECT, UPDATE'))
                 UNION ALL
                 SELECT p.oid::regprocedure::text FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-                WHERE n.nspname IN ('granting', 'verification', 'intake') AND has_function_privilege(p.oid, 'EXECUTE')
+                WHERE n.nspname IN ('granting', 'verification', 'intake', 'reconciliation') AND has_function_privilege(p.oid, 'EXECUTE')
                 UNION ALL
                 SELECT 'create in ' || nspname FROM pg_namespace
-                WHERE nspname IN ('granting', 'verification', 'intake') AND has_schema_privilege(oid, 'CREATE')
+                WHERE nspname IN ('granting', 'verification', 'intake', 'reconciliation') AND has_schema_privilege(oid, 'CREATE')
                 UNION ALL
                 SELECT 'attributes of ' || rolname FROM pg_roles WHERE rolname = current_user
                     AND (rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls)

@@ -67,7 +67,7 @@ import Testing
             let purchase = find("--transaction 7")
             #expect(
                 has(
-                    purchase, "Production/7 coins60 × 2", "user bob-canary", "100.0",
+                    purchase, "Production/7 coins60 × 2", "user bob-canary", "100 % revoked",
                     "verified, handed in by bob-canary",
                     "granted to customer", "0 of 120 left", "IN 120 DANBING", "APPLE_REFUND"), "\(purchase.lines)")
             #expect(!purchase.lines.contains { $0.contains("bundleId") })

@@ -26,7 +26,9 @@ enum ReportSections {
                 "None.", purchases),
             section("Rates", ["", "app", "rate", "of"], "Nothing was sold in 30 days.", rates),
             section(
-                "Assets", ["app", "asset", "granted", "taken back", "became debts", "spent"], "None moved.", assets),
+                "Assets", ["app", "asset", "granted", "taken back", "became debts", "spent", "repaid", "swept"],
+                "None moved.",
+                assets),
             section(
                 "Refunds told more than 24 hours late (C-093)",
                 ["transaction", "refunded (UTC)", "processed (UTC)", "hours", "share"], "None.", lateRefunds),
@@ -83,21 +85,30 @@ enum ReportSections {
         ORDER BY app, place
         """
 
+    /// Of what was refunded before it was delivered only the rest reached the wallet.
     private static let assets = """
-        SELECT ARRAY[app, asset, sum(granted)::text, sum(taken)::text, sum(owed)::text, sum(spent)::text] AS cells
+        SELECT ARRAY[app, asset, sum(granted)::text, sum(taken)::text, sum(owed)::text, sum(spent)::text, sum(repaid)::text,
+            sum(swept)::text] AS cells
         FROM (
-            SELECT j.app, a ->> 'asset' AS asset, (a ->> 'amount')::numeric AS granted, 0 AS taken, 0 AS owed, 0 AS spent
+            SELECT j.app, a ->> 'asset' AS asset, (a ->> 'amount')::numeric - div((a ->> 'amount')::numeric
+                * coalesce((j.body ->> 'revokedShare')::numeric, 0), 100000) AS granted, 0 AS taken, 0 AS owed, 0 AS spent,
+                0 AS repaid, 0 AS swept
             FROM (SELECT j.app, j.body::jsonb AS body \(facts) AND j.type = 'purchase.granted') AS j,
                 jsonb_array_elements(j.body -> 'amounts') AS a
-            UNION ALL SELECT j.app, a ->> 'asset', 0, (a ->> 'amount')::numeric, 0, 0
+            UNION ALL SELECT j.app, a ->> 'asset', 0, (a ->> 'amount')::numeric, 0, 0, 0, 0
             FROM (SELECT j.app, j.body::jsonb AS body \(facts) AND j.type = 'purchase.clawedback') AS j,
                 jsonb_array_elements(j.body -> 'taken') AS a
-            UNION ALL SELECT j.app, a ->> 'asset', 0, 0, (a ->> 'amount')::numeric, 0
+            UNION ALL SELECT j.app, a ->> 'asset', 0, 0, (a ->> 'amount')::numeric, 0, 0, 0
             FROM (SELECT j.app, j.body::jsonb AS body \(facts) AND j.type = 'purchase.clawedback') AS j,
                 jsonb_array_elements(j.body -> 'owed') AS a
-            UNION ALL SELECT j.app, j.body ->> 'asset', 0, 0, 0, (j.body ->> 'amount')::numeric
+            UNION ALL SELECT j.app, j.body ->> 'asset', 0, 0, 0, (j.body ->> 'amount')::numeric, 0, 0
             FROM (SELECT j.app, j.body::jsonb AS body \(facts) AND j.type = 'spend.decided') AS j
             WHERE j.body ->> 'outcome' = 'spent'
+            UNION ALL SELECT j.app, j.body ->> 'asset', 0, 0, 0, 0, (j.body ->> 'amount')::numeric, 0
+            FROM (SELECT j.app, j.body::jsonb AS body \(facts) AND j.type = 'debt.repaid') AS j
+            UNION ALL SELECT j.app, a ->> 'asset', 0, 0, 0, 0, 0, (a ->> 'amount')::numeric
+            FROM (SELECT j.app, j.body::jsonb AS body \(facts) AND j.type = 'sandbox.swept') AS j,
+                jsonb_array_elements(j.body -> 'taken') AS a
         ) AS moved GROUP BY app, asset ORDER BY app, asset
         """
 

@@ -10,7 +10,8 @@ struct TransferCommand {
     static func request(_ arguments: [String]) -> UserTransferRequested? {
         guard arguments.first == "transfer",
             let words = try? CommandWords(
-                Array(arguments.dropFirst()), values: ["--app", "--from", "--to", "--actor", "--reason", "--request-id"]),
+                Array(arguments.dropFirst()),
+                values: ["--app", "--from", "--to", "--actor", "--reason", "--request-id"]),
             words.plain.isEmpty,
             let app = words["--app"], let from = words["--from"], let to = words["--to"], from != to,
             let actor = words["--actor"], let reason = words["--reason"]

@@ -40,9 +40,15 @@ struct RunFindingCommands: Handler {
     }
 
     mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
+        let words = batch.map { Word($0) }
+        // All of them before any is looked at, in one order: two copies that were given the same words wait for each
+        // other, and the second one reads what the first has done.
+        _ = try transaction.query(
+            "SELECT id FROM reconciliation.findings WHERE id = ANY($1) ORDER BY id FOR UPDATE",
+            [.int8Array(words.compactMap { $0?.finding })])
         var outcomes: [Outcome] = []
-        for incoming in batch {
-            guard let word = Word(incoming) else {
+        for (incoming, word) in zip(batch, words) {
+            guard let word else {
                 outcomes.append(.park(reason: Incoming.unreadable))
                 continue
             }
@@ -58,7 +64,7 @@ struct RunFindingCommands: Handler {
             """
             SELECT f.kind, f.state, f.app, f.environment, f.transaction_id,
                 EXISTS (SELECT FROM reconciliation.finding_events e WHERE e.cause = $2) AS is_done
-            FROM reconciliation.findings f WHERE f.id = $1 FOR UPDATE
+            FROM reconciliation.findings f WHERE f.id = $1
             """, [.int8(word.finding), .uuid(UUIDText.parse(header.id.rawValue))])
         guard let row = rows.first, let kind = FindingKind(rawValue: try row.text("kind")) else {
             return try answered(.unknown)

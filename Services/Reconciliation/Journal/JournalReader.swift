@@ -37,13 +37,35 @@ struct JournalReader: ~Copyable {
         now: @escaping @Sendable () -> Int64, probe: @escaping JournalProbe
     ) throws -> JournalReader {
         let next = try connection.transaction { try JournalStore.position(in: &$0) }
-        let offset: AMQPHeaderValue = next.map { .int64($0) } ?? "first"
+        // The last message read is read once more: if it is another one than the journal has at its place, the stream
+        // is another one too.
+        let isThere = try next.map { try end(of: broker) >= $0 - 1 } ?? false
+        let offset: AMQPHeaderValue = if let next, isThere { .int64(max(next - 1, 0)) } else { "first" }
         let consumer = try Consumer.open(
             broker, connectionName: "purser-reconciliation journal", queue: Topology.factsStream,
             prefetch: prefetch, arguments: ["x-stream-offset": offset])
         return JournalReader(
             connection: connection, consumer: consumer, next: next, instruments: instruments, logger: logger, now: now,
             probe: probe)
+    }
+
+    /// The place of the newest message of the stream; -1 if none comes. A reader that begins behind the end is given
+    /// nothing until the stream has grown to its place: of a stream that was made anew it would miss all before that.
+    private static func end(of broker: AMQPEndpoint) throws -> Int64 {
+        var consumer = try Consumer.open(
+            broker, connectionName: "purser-reconciliation end of the stream", queue: Topology.factsStream,
+            prefetch: prefetch, arguments: ["x-stream-offset": "last"])
+        // Of an empty stream nothing comes; the broker sends what there is within milliseconds. Whoever is too early
+        // reads from the beginning, which costs time and nothing else.
+        var deliveries = try consumer.receive(max: batchLimit, wait: .seconds(2))
+        var last: Int64 = -1
+        while !deliveries.isEmpty {
+            last = max(last, JournalBatch(deliveries).lastOffset ?? -1)
+            deliveries = try consumer.receive(max: batchLimit, wait: .milliseconds(50))
+        }
+        consumer.cancel()
+        consumer.close()
+        return last
     }
 
     private init(
