@@ -13,6 +13,7 @@ enum ReconciliationProgram: ServiceProgram {
         Migration.embedded([
             ("V001_journal.sql", PackageResources.V001_journal_sql),
             ("V002_findings.sql", PackageResources.V002_findings_sql),
+            ("V003_purchases.sql", PackageResources.V003_purchases_sql),
         ])
     }
 

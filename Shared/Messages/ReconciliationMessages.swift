@@ -48,11 +48,13 @@ public struct EvidenceEntry: Codable, Sendable, Equatable {
     public var hasSubmitter: Bool
     /// When Verification said it (ms since 1970).
     public var verifiedAt: Int64
+    /// What Apple signed; nil where only what became of the purchase matters.
+    public var statement: PurchaseStatement?
 
     /// Composes the entry.
     public init(
         app: AppID, environment: StoreEnvironment, transactionID: TransactionID, orderNumber: OrderNumber?,
-        hasSubmitter: Bool, verifiedAt: Int64
+        hasSubmitter: Bool, verifiedAt: Int64, statement: PurchaseStatement? = nil
     ) {
         self.app = app
         self.environment = environment
@@ -60,6 +62,7 @@ public struct EvidenceEntry: Codable, Sendable, Equatable {
         self.orderNumber = orderNumber
         self.hasSubmitter = hasSubmitter
         self.verifiedAt = verifiedAt
+        self.statement = statement
     }
 
     /// Its key.

@@ -4,6 +4,14 @@
 extension GoldenMessageTests {
     private static let key = PurchaseKey(environment: .production, transactionID: .init("504319184420155588"))
 
+    private static let statement: PurchaseStatement = {
+        var transaction = GoldenMessageTests.transaction
+        transaction.appTransactionID = "704000000000000001"
+        transaction.revocationDate = 1_760_000_002_000
+        transaction.revocationPercentage = 50_000
+        return PurchaseStatement(transaction)
+    }()
+
     static let reconciliationSamples: [Sample] = [
         Sample(EvidencePageRequested(after: 41, before: 1_760_000_000_000, limit: 500)),
         Sample(
@@ -11,7 +19,8 @@ extension GoldenMessageTests {
                 entries: [
                     EvidenceEntry(
                         app: .init("app"), environment: .production, transactionID: key.transactionID,
-                        orderNumber: .init("IAP1"), hasSubmitter: true, verifiedAt: 1_760_000_000_000)
+                        orderNumber: .init("IAP1"), hasSubmitter: true, verifiedAt: 1_760_000_000_000,
+                        statement: statement)
                 ], last: 42, hasMore: true)),
         Sample(
             EvidenceRedriveRequested(

@@ -86,6 +86,7 @@ struct CheckRound {
                     WHERE name = 'evidence' AND value = $1 RETURNING 1 AS moved
                     """, [.int8(cursor), .int8(page.last)])
                 guard !moved.isEmpty else { return 0 }
+                try PurchaseTable.record(page.entries, in: &transaction)
                 try WaitingTable.insert(wait, next: now, in: &transaction)
                 return try FindingStore.open(lost, now: now, in: &transaction)
             }

@@ -20,7 +20,7 @@ struct BrokerSources: Sources {
     let requester: Requester
     let inspect: @Sendable () throws -> [String: Int]
 
-    /// Entries of a page: an answer stays below 128 kB.
+    /// Entries of a page: an answer stays below 256 kB.
     static let pageSize: Int64 = 500
     /// Answers take milliseconds; questions that are older are dropped by the broker.
     private static let patience = Duration.seconds(5)

@@ -46,7 +46,8 @@ struct AnswerEvidence: Handler {
         return said.transactions.map {
             EvidenceEntry(
                 app: said.app, environment: $0.environment, transactionID: $0.transactionID,
-                orderNumber: said.orderNumber, hasSubmitter: said.userID != nil, verifiedAt: time)
+                orderNumber: said.orderNumber, hasSubmitter: said.userID != nil, verifiedAt: time,
+                statement: PurchaseStatement($0))
         }
     }
 }

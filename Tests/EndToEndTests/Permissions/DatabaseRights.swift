@@ -52,6 +52,7 @@ enum DatabaseRights {
         reconciliation.findings         read insert update(severity,state,evidence,seen_at,attempts,next_at,ended_at) sealed except(severity,state,evidence,seen_at,attempts,next_at,ended_at)
         reconciliation.journal          read insert
         reconciliation.journal_position read update(next_offset,updated_at)
+        reconciliation.purchases        read insert update(*)
         reconciliation.schema_migrations read
         reconciliation.unannounced      read insert delete
         reconciliation.waiting          read insert delete update(next_at)
