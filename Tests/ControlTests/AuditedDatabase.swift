@@ -143,7 +143,21 @@ struct AuditedDatabase: Sendable {
 
     /// One batch of Granting.
     func decide(_ batch: [Incoming], by handler: some Handler) throws -> [Fact] {
-        try run(handler, batch, "granting")
+        let facts = try run(handler, batch, "granting")
+        try journal()
+        return facts
+    }
+
+    /// What a journal that read the stream would hold.
+    private func journal() throws {
+        try database.execute(
+            """
+            SELECT reconciliation.make_month(f.occurred_at) FROM granting.facts f
+            WHERE NOT EXISTS (SELECT FROM reconciliation.journal j WHERE j.id = f.id);
+            INSERT INTO reconciliation.journal (id, occurred_at, type, version, correlation_id, stream_offset, body)
+            SELECT f.id, f.occurred_at, f.type, f.version, f.correlation_id, f.sequence, f.body FROM granting.facts f
+            ON CONFLICT DO NOTHING
+            """)
     }
 
     /// One batch in one transaction of the service's role; its facts count as published.

@@ -27,7 +27,7 @@ struct Corruption: Sendable, CustomTestStringConvertible {
 
     static let all =
         wallets + lots + refunds + deliveries + purchases + notifications + subscriptions + told + consumption + facts
-        + factTables
+        + factTables + reconciliation
 
     private static let wallets = [
         Corruption(
@@ -231,7 +231,7 @@ struct Corruption: Sendable, CustomTestStringConvertible {
             Corruption(
                 "an id of a fact of \(schema)",
                 """
-                UPDATE \(schema).facts SET id = gen_random_uuid()
+                UPDATE \(schema).facts SET id = gen_random_uuid(), created_at = clock_timestamp()
                 WHERE sequence = (SELECT max(sequence) FROM \(schema).facts)
                 """, ["facts.ids.\(schema)"], line: "the id is not that of this fact"),
             Corruption(

@@ -48,6 +48,7 @@ struct DrillSettings {
         ("SCRIPTS", nil, "chaos and backlog: the folder infra/scripts; PURSER_STATE names the deployment"),
         ("SERVICES", nil, "chaos and backlog: the services in their order of start"),
         ("STORES", nil, "chaos and backlog: those with a database schema"),
+        ("COPIES", nil, "chaos: second copies of services, which it starts"),
         ("READINESS", nil, "chaos and backlog: name=URL of each process's readiness"),
         ("BROKER_URL", nil, "chaos and backlog: the broker's administrator"),
         ("GATEWAY_BROKER_URL", nil, "backlog: the gateway's broker user"),

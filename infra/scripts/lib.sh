@@ -142,6 +142,8 @@ lock() {
 # Order of start; stopped the other way round. A service's executable is purser-<name> (program below knows the exception),
 # its settings PURSER_<NAME>_….
 services=(verification intake granting reconciliation gateway)
+# Second copies that a drill starts besides, to kill one and see the other go on: named as their service, and 2.
+copies=(reconciliation2)
 # Services with a schema of their own: schema <name>, login role purser_<name>.
 schemas=(verification intake granting reconciliation)
 # Broker users: each service's, and the operator's tool.
@@ -157,7 +159,7 @@ program() {
         simulator) printf '%s\n' "$programs/appstore-simulator" ;;
         control) printf '%s\n' "$programs/purser" ;;
         intake) printf '%s\n' "$programs/purser-notification-intake" ;;
-        *) printf '%s\n' "$programs/purser-$1" ;;
+        *) printf '%s\n' "$programs/purser-${1%2}" ;;
     esac
 }
 
@@ -173,6 +175,7 @@ port_of() {
         granting) echo "$((base + 4))" ;;
         intake) echo "$((base + 5))" ;;
         reconciliation) echo "$((base + 6))" ;;
+        reconciliation2) echo "$((base + 7))" ;;
         *) fail "no such process: $1" ;;
     esac
 }

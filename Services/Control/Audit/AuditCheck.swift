@@ -43,7 +43,7 @@ struct AuditCheck: Sendable {
     /// Every check, in the order in which the report tells them.
     static let all =
         wallets + lots + refunds + debts + grants + subscriptions + orders + spends + purchases + notifications
-        + consumption + facts
+        + consumption + facts + reconciliation
 
     /// The findings as text columns, sorted, the first `limit` of them; `total` counts all. The database sorts and
     /// counts, so nothing here grows with the number of rows.

@@ -73,7 +73,7 @@ struct Auditor {
             SELECT current_user::text AS role, count(*) AS count,
                 current_setting('transaction_isolation') || ' ' || current_setting('transaction_read_only') AS mode
             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-            WHERE n.nspname IN ('granting', 'verification', 'intake') AND c.relkind IN ('r', 'p')
+            WHERE n.nspname IN ('granting', 'verification', 'intake', 'reconciliation') AND c.relkind IN ('r', 'p')
                 AND (has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
                     OR has_any_column_privilege(c.oid, 'INSERT, UPDATE'))
             """

@@ -35,7 +35,8 @@ struct BooksCheck: ~Copyable {
     mutating func unannounced() throws -> Int64 {
         try number(
             "SELECT (SELECT count(*) FROM verification.unannounced) + (SELECT count(*) FROM granting.unannounced)"
-                + " + (SELECT count(*) FROM intake.unannounced)")
+                + " + (SELECT count(*) FROM intake.unannounced)"
+                + " + (SELECT count(*) FROM reconciliation.unannounced)")
     }
 
     /// Genuine purchases that are held: counted apart from those that could not be handled.

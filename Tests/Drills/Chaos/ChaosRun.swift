@@ -11,17 +11,32 @@ final class ChaosRun {
     private let began = ContinuousClock.now
     /// How long it took until every purchase was delivered and every queue empty, after the last fault.
     private var settled = 0.0
+    /// How often something was said again.
+    private var repairs: Int64 = 0
 
     /// Within this time after the last fault everything must be done.
     private static let settling = Duration.seconds(60)
+    /// A repair whose copy died before it was asked for is tried again after a minute.
+    private static let secondAttempt = Duration.seconds(60)
     private static let starting = Duration.seconds(60)
 
     init(_ settings: DrillSettings, seed: UInt64, seconds: Int) throws {
-        site = try Site(settings)
+        site = try Site(settings, withCopies: true)
         plan = ChaosPlan(
             seed: seed, seconds: seconds, cast: ChaosPlan.Cast(services: site.services, stores: site.stores))
         proxies = try Proxies(
             site, brokerPort: try settings.port("BROKER_PORT"), databasePort: try settings.port("DATABASE_PORT"))
+    }
+
+    /// What processes are started with besides their own settings: their proxies, and a reconciliation that does not wait
+    /// for minutes, so that it repairs, needlessly too, while everything breaks.
+    private var variables: [String: [String: String]] {
+        var variables = proxies.variables
+        for name in variables.keys where name.hasPrefix("reconciliation") {
+            variables[name]?["PURSER_RECONCILIATION_INTERVAL_MS"] = "500"
+            variables[name]?["PURSER_RECONCILIATION_DECISION_SECONDS"] = "1"
+        }
+        return variables
     }
 
     /// Exit code: 0 everything held, 1 something did not. Throws if it cannot be found out.
@@ -31,7 +46,7 @@ final class ChaosRun {
         try SmallFile.write(Array(plan.text.utf8), to: site.state + "/plan.txt")
         // From now on each goes by its proxies.
         for service in site.services.reversed() { try site.run("service", "stop", service) }
-        let supervisor = Supervisor.start(site, site.services + ["simulator"], variables: proxies.variables)
+        let supervisor = Supervisor.start(site, site.services + ["simulator"], variables: variables)
         defer { supervisor.finish() }
         let readiness = Readiness(site)
         guard readiness.wait(until: .now + Self.starting).isEmpty else {
@@ -81,6 +96,10 @@ final class ChaosRun {
             census = try QueueCensus.take(site)
             unannounced = try books.unannounced()
         }
+        var reconciliation = try ReconciliationCheck(site.auditor, findings)
+        while try !reconciliation.isDone(), start.duration(to: .now) < Self.settling + Self.secondAttempt {
+            _ = never.wait(for: .milliseconds(500))
+        }
         settled = start.duration(to: .now).seconds
         census = try QueueCensus.takeSettled(site)
         findings.check("INV7", "every queue is empty", census.waiting.map { "\($0.key) holds \($0.value)" })
@@ -95,6 +114,9 @@ final class ChaosRun {
         try books.checkItself()
         let facts = try books.facts(ofTypes: FactsCheck.types)
         _ = try FactsCheck(broker: site.broker, findings: findings).check(facts)
+        var reconciliation = try ReconciliationCheck(site.auditor, findings)
+        try reconciliation.check()
+        repairs = try reconciliation.repairs()
         try ProductAudit(site: site, findings: findings).check()
     }
 
@@ -112,6 +134,7 @@ final class ChaosRun {
         print(
             "calls                 \(record.calls.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", "))"
         )
+        print("repairs               \(repairs)")
         print("slowest answer        \(Self.rounded(record.slowest.seconds)) s")
         print("restarts of clients   \(record.restarts)")
         print(
@@ -142,7 +165,7 @@ final class ChaosRun {
             "promisesChecked": .integer(Int64(findings.checked)),
             "purchases": .integer(Int64(purchases.count)),
             "submissions": .integer(Int64(purchases.values.reduce(0) { $0 + $1.submissions })),
-            "spends": .integer(Int64(record.spends.count)),
+            "spends": .integer(Int64(record.spends.count)), "repairs": .integer(repairs),
             "refunded": .integer(Int64(record.refunded.count)),
             "calls": .object(Self.counts(record.calls)), "starts": .object(Self.counts(supervisor.starts)),
             "slowestAnswerMilliseconds": .integer(Int64(record.slowest.seconds * 1_000)),

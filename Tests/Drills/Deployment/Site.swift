@@ -36,12 +36,15 @@ struct Site: Sendable {
         let description: String
     }
 
-    init(_ settings: DrillSettings) throws {
+    /// - Parameter withCopies: whether the second copies belong to it, which the drill then starts.
+    init(_ settings: DrillSettings, withCopies: Bool = false) throws {
         gateway = try settings.value("GATEWAY_URL")
         simulator = try settings.value("SIMULATOR_URL")
         bundleID = try settings.value("BUNDLE_ID")
-        services = try settings.words("SERVICES")
-        stores = try settings.words("STORES")
+        let copies = withCopies ? try settings.words("COPIES") : []
+        services = try settings.words("SERVICES") + copies
+        // What has two copies has a schema.
+        stores = try settings.words("STORES") + copies
         var readiness: [String: String] = [:]
         for word in try settings.words("READINESS") {
             let parts = word.split(separator: "=", maxSplits: 1)

@@ -1,5 +1,6 @@
 import AppStoreSimulation
 import JSON
+import Messages
 import TestSupport
 
 /// Those who call.
@@ -110,5 +111,12 @@ extension Deployment {
             if words.count == 2, words[0] == queue, let count = Int(words[1]) { return count }
         }
         throw Places.Missing(description: "no queue \(queue) in \(listed)")
+    }
+}
+
+extension Deployment {
+    /// Empties a queue by hand.
+    func purge(_ queue: Topology.Queue) throws {
+        _ = try Command.run(platform.controlScript, ["purge_queue", "-p", virtualHost, queue.name])
     }
 }
