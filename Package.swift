@@ -136,13 +136,16 @@ let package = Package(
             swiftSettings: settings),
         service(
             "Reconciliation",
-            ["Service", "Messages", "Pipeline", "AMQP", "Postgres", "JSON", "Runtime", "Observability"],
+            [
+                "Service", "SalesReports", "Messages", "Pipeline", "AMQP", "Postgres", "JSON", "Runtime",
+                "Observability",
+            ],
             resources: [.embedInCode("Migrations")]),
         service(
             "Control",
             [
-                "Service", "Apps", "AppStore", "JOSE", "Crypto", "JSON", "Messages", "Pipeline", "AMQP", "Postgres",
-                "Runtime", "Observability",
+                "Service", "Apps", "AppStore", "SalesReports", "JOSE", "Crypto", "JSON", "Messages", "Pipeline", "AMQP",
+                "Postgres", "Runtime", "Observability",
             ]),
         service(
             "AppStoreSimulator",
@@ -261,8 +264,8 @@ let package = Package(
         tests(
             "Control",
             [
-                "Control", "Granting", "Verification", "NotificationIntake", "Reconciliation", "Trust", "AppStore",
-                "LegacyReceipts",
+                "Control", "Granting", "Verification", "NotificationIntake", "Reconciliation", "SalesReports", "Trust",
+                "AppStore", "LegacyReceipts",
                 "AppStoreSimulation", "Apps",
                 "JOSE", "JSON",
                 "Crypto", "Messages", "Pipeline", "Postgres", "AMQP", "Service", "Runtime", "Observability",

@@ -17,7 +17,7 @@ struct CommandWords: Equatable {
                 values[word] = value
             } else if knownFlags.contains(word) {
                 guard flags.insert(word).inserted else { throw WordProblem(text: "\(word) comes twice") }
-            } else if word.hasPrefix("-") {
+            } else if word.hasPrefix("-"), word != "-" {
                 throw WordProblem(text: "\(word) is no option")
             } else {
                 plain.append(word)

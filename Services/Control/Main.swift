@@ -17,6 +17,7 @@ enum ControlMain {
                                                     what reconciliation has found, and what to do about it
                purser find [options]                a customer's, an order's or a purchase's story
                purser report --date DATE [options]  a page about a day, as Markdown
+               purser sales import [options] FILE   hands in a sales report of Apple, to be compared with the books
                purser regrant TRANSACTION [options] has a verified purchase decided anew
                purser replay QUEUE [options]        shows parked messages, or sends them back
                purser risk clear [options]          lifts limits that refunds have set a user
@@ -53,6 +54,7 @@ enum ControlMain {
             return await FindingsCommand(output: output, environment: environment).run(arguments: rest)
         case "find": return FindCommand(output: output, environment: environment).run(arguments: rest)
         case "report": return ReportCommand(output: output, environment: environment).run(arguments: rest)
+        case "sales": return await SalesCommand(output: output, environment: environment).run(arguments: rest)
         case "regrant": return await RegrantCommand(output: output, environment: environment).run(arguments: rest)
         case "replay": return ReplayCommand(output: output, environment: environment).run(arguments: rest)
         case "risk": return await RiskCommand(output: output, environment: environment).run(arguments: rest)

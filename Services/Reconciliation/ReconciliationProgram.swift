@@ -14,6 +14,7 @@ enum ReconciliationProgram: ServiceProgram {
             ("V001_journal.sql", PackageResources.V001_journal_sql),
             ("V002_findings.sql", PackageResources.V002_findings_sql),
             ("V003_purchases.sql", PackageResources.V003_purchases_sql),
+            ("V004_sales.sql", PackageResources.V004_sales_sql),
         ])
     }
 
@@ -26,14 +27,15 @@ enum ReconciliationProgram: ServiceProgram {
         let requester = Requester.start(user: name, broker: broker, logger: context.logger)
         let sources = BrokerSources(requester: requester) { try ParkedQueues.count(broker) }
         let round = CheckRound(
-            settings: .init(decisionTime: settings.decisionTime, waitingTime: settings.waitingTime), sources: sources,
+            settings: .init(decisionTime: settings.decisionTime, waitingTime: settings.waitingTime,
+                sales: settings.sales), sources: sources,
             instruments: CheckMetrics(context.metrics), logger: context.logger)
         let queue = Topology.reconciliationCommands
         let logger = context.logger
         let lane = Lane.start(
             LaneConfiguration(service: name, queue: queue, broker: broker, database: database), stop: context.stop,
             logger: logger, metrics: context.metrics
-        ) { RunFindingCommands(logger: logger) }
+        ) { RunCommands(logger: logger) }
         return [
             QuestionsPart(requester: requester),
             JournalPart.start(

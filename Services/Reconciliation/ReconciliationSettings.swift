@@ -10,6 +10,8 @@ struct ReconciliationSettings: Sendable {
     let decisionTime: Int64
     /// Purchases held or unclaimed for longer become findings (ms).
     let waitingTime: Int64
+    /// When sales reports are said to differ.
+    let sales: SalesTolerance
 
     /// Reads them.
     init(_ reader: inout SettingsReader) {
@@ -30,5 +32,6 @@ struct ReconciliationSettings: Sendable {
                 reader.integer(
                     "WAITING_SECONDS", default: 86_400, in: 1...2_592_000,
                     meaning: "seconds after which a held or unclaimed purchase is a finding"))
+        sales = SalesTolerance(&reader)
     }
 }

@@ -163,6 +163,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let findingRedriveRequested = MessageType(rawValue: "finding.redrive.requested")
     /// The answer to both.
     public static let findingAnswered = MessageType(rawValue: "finding.answered")
+    /// An operator hands in what Apple counted as sold.
+    public static let salesImportRequested = MessageType(rawValue: "sales.import.requested")
+    /// What came of it.
+    public static let salesImportAnswered = MessageType(rawValue: "sales.import.answered")
     /// A lane parked the request: an operator has to look at it.
     public static let requestParked = MessageType(rawValue: "request.parked")
 }

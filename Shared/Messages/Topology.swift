@@ -127,9 +127,10 @@ public enum Topology {
     public static let intakeRevocations = Queue(
         name: "intake.revocations", durability: .work, types: [.chainChecked])
 
-    /// What operators decide about findings.
+    /// What operators decide about findings, and what they hand in.
     public static let reconciliationCommands = Queue(
-        name: "reconciliation.commands", durability: .work, types: [.findingAcceptRequested, .findingRedriveRequested])
+        name: "reconciliation.commands", durability: .work,
+        types: [.findingAcceptRequested, .findingRedriveRequested, .salesImportRequested])
 
     /// All queues but the parking, retry and reply ones, which follow from these, and the stream.
     public static let queues = [

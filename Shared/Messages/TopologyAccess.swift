@@ -74,7 +74,7 @@ extension Topology {
         says: [
             .catalogImportRequested, .catalogRequested, .notificationRedriveRequested, .riskClearRequested,
             .userEraseRequested, .userTransferRequested, .sandboxSweepRequested,
-            .regrantRequested, .findingAcceptRequested, .findingRedriveRequested,
+            .regrantRequested, .findingAcceptRequested, .findingRedriveRequested, .salesImportRequested,
         ],
         reads: [],
         asks: true, answers: false, operates: true)

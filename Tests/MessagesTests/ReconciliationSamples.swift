@@ -35,5 +35,13 @@ extension GoldenMessageTests {
         Sample(FindingAcceptRequested(finding: 7, actor: "ops", reason: "known")),
         Sample(FindingRedriveRequested(finding: 7, actor: "ops", reason: "once more")),
         Sample(FindingAnswered(outcome: .accepted)),
+        Sample(
+            SalesImportRequested(
+                reportID: "550e8400-e29b-41d4-a716-446655440000", app: .init("app"), begin: "2026-11-29",
+                end: "2026-11-29", part: 1, parts: 2,
+                lines: [
+                    .init(productID: .init("coins60"), storefront: "USA", sold: 7, refunded: 1, commission: 30_000)
+                ], actor: "ops")),
+        Sample(SalesImportAnswered(parts: 1, isComplete: false)),
     ]
 }

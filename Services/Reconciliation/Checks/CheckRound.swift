@@ -21,6 +21,8 @@ struct CheckRound {
         let decisionTime: Int64
         /// Held or unclaimed for longer is a finding.
         let waitingTime: Int64
+        /// When sales reports are said to differ; nil: they are not compared.
+        var sales: SalesTolerance?
     }
 
     /// Pages of one round at most: a backlog of days is caught up with 3,000 purchases a second, and nobody else waits.
@@ -39,6 +41,12 @@ struct CheckRound {
         try attempt("repairs") { try repair(now, &connection) }
         try attempt("waiting") { try lookAtWaiting(now, &connection) }
         try attempt("parked") { try lookAtParked(now, &connection) }
+        if let tolerance = settings.sales {
+            try attempt("sales") {
+                let ended = try SalesCheck(tolerance: tolerance).run(now: now, on: &connection)
+                instruments.resolved.increment(by: ended)
+            }
+        }
         instruments.note(try FindingStore.counts(on: &connection))
         instruments.seconds.observe(began.duration(to: .now))
         instruments.lastRound.set(Double(now) / 1_000)

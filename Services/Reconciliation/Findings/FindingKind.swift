@@ -14,6 +14,8 @@ enum FindingKind: String, CaseIterable, Sendable {
     case streamReplaced = "stream_replaced"
     /// A message of the stream that is no fact.
     case factUnreadable = "fact_unreadable"
+    /// Apple counted other units as sold, or kept more of the price.
+    case salesDiffer = "sales_differ"
 
     /// How soon a person should look.
     var severity: FindingSeverity {
@@ -24,7 +26,7 @@ enum FindingKind: String, CaseIterable, Sendable {
         // A user who has not come back; theirs when they do.
         case .purchaseUnclaimed: .notice
         case .messagesParked, .journalGap: .critical
-        case .streamReplaced, .factUnreadable: .warning
+        case .streamReplaced, .factUnreadable, .salesDiffer: .warning
         }
     }
 
@@ -32,7 +34,7 @@ enum FindingKind: String, CaseIterable, Sendable {
     var isRedrivable: Bool {
         switch self {
         case .purchaseUndecided, .purchaseHeld, .purchaseUnclaimed: true
-        case .messagesParked, .journalGap, .streamReplaced, .factUnreadable: false
+        case .messagesParked, .journalGap, .streamReplaced, .factUnreadable, .salesDiffer: false
         }
     }
 }

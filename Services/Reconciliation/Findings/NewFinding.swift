@@ -41,6 +41,11 @@ struct NewFinding: Sendable, Equatable {
         NewFinding(.messagesParked, subject: queue, evidence: ["messages": .integer(Int64(count))])
     }
 
+    /// A product in a storefront that Apple counted otherwise.
+    static func sales(_ subject: String, app: AppID, _ evidence: JSONObject) -> NewFinding {
+        NewFinding(.salesDiffer, subject: subject, app: app, evidence: evidence)
+    }
+
     /// Facts that can be read no more.
     static func journalGap(from next: Int64, to first: Int64) -> NewFinding {
         NewFinding(

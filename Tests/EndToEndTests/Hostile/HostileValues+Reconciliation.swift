@@ -42,9 +42,28 @@ extension HostileValues {
         ]
     }
 
+    /// A report of one line.
+    static func sales(
+        _ report: String = "550e8400-e29b-41d4-a716-446655440000", product: String = "p", begin: String = "2026-05-28",
+        parts: Int64 = 1, units: Int64 = 1
+    ) -> SalesImportRequested {
+        SalesImportRequested(
+            reportID: report, app: AppID("hostile"), begin: begin, end: "2026-05-28", part: 1, parts: parts,
+            lines: [.init(productID: ProductID(product), storefront: "USA", sold: units, refunded: 0)],
+            actor: "hostile")
+    }
+
     func findingCommands() throws -> [Example] {
         let texts = try Self.texts.map { try example("accept by \($0)", nil, Self.accept(actor: $0, reason: $0)) }
         return texts + [
+            try example("sales of NUL", Self.unreadable, Self.sales(product: Self.nul)),
+            try example("sales of a megabyte", Self.unreadable, Self.sales(product: Self.megabyte)),
+            try example("sales without a number", Self.unreadable, Self.sales("r")),
+            try example("sales of no day", Self.unreadable, Self.sales(begin: "2026-02-30")),
+            try example("sales from after their end", Self.unreadable, Self.sales(begin: "2026-05-29")),
+            try example("sales of no parts", Self.unreadable, Self.sales(parts: 0)),
+            try example("sales of the most units", Self.unreadable, Self.sales(units: .max)),
+            try example("sales of less than none", Self.unreadable, Self.sales(units: -1)),
             try example("accept the smallest", nil, Self.accept(.min)),
             try example("accept by NUL", Self.unreadable, Self.accept(actor: Self.nul)),
             try example("accept without a reason", Self.unreadable, Self.accept(reason: "")),

@@ -53,6 +53,9 @@ enum DatabaseRights {
         reconciliation.journal          read insert
         reconciliation.journal_position read update(next_offset,updated_at)
         reconciliation.purchases        read insert update(*)
+        reconciliation.sales_lines      read insert
+        reconciliation.sales_parts      read insert
+        reconciliation.sales_reports    read insert update(compared_at)
         reconciliation.schema_migrations read
         reconciliation.unannounced      read insert delete
         reconciliation.waiting          read insert delete update(next_at)
