@@ -15,6 +15,7 @@ enum GrantingProgram: ServiceProgram {
     }
 
     static var migrations: [Migration] { GrantingSchema.migrations }
+    static var commands: [ServiceCommand] { [RestoreCommand.command] }
 
     static func readSettings(_ reader: inout SettingsReader) -> Settings {
         func lanes(_ name: String, _ meaning: String) -> Int {

@@ -24,5 +24,6 @@ enum GrantingSchema {
         ("V015_cards.sql", PackageResources.V015_cards_sql),
         ("V016_users.sql", PackageResources.V016_users_sql),
         ("V017_sandbox_sweep.sql", PackageResources.V017_sandbox_sweep_sql),
+        ("V018_restoring.sql", PackageResources.V018_restoring_sql),
     ])
 }

@@ -153,12 +153,18 @@ public struct CatalogImported: Message {
     public var actor: String
     /// Products whose definition changed.
     public var changedProducts: [ProductID]
+    /// All of it, without the users who may buy in the sandbox: what it takes to put it back where it was lost; absent in
+    /// facts of before.
+    public var definition: CatalogDefinition?
 
     /// Composes the message.
-    public init(catalogVersion: Int64, actor: String, changedProducts: [ProductID]) {
+    public init(
+        catalogVersion: Int64, actor: String, changedProducts: [ProductID], definition: CatalogDefinition? = nil
+    ) {
         self.catalogVersion = catalogVersion
         self.actor = actor
         self.changedProducts = changedProducts
+        self.definition = definition
     }
 }
 

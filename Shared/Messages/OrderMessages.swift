@@ -39,16 +39,21 @@ public struct OrderCreated: Message {
     public var appAccountToken: String
     /// When the order's label becomes "expired" (ms since 1970); the token stays valid.
     public var expiresAt: Int64
+    /// Which user that is: a hash under a key that only Granting's database has. By it a customer is found again whose row
+    /// was lost; absent where there is no user, and in facts of before.
+    public var userDigest: String?
 
     /// Composes the message.
     public init(
-        customer: CustomerID, orderNumber: OrderNumber, productID: ProductID, appAccountToken: String, expiresAt: Int64
+        customer: CustomerID, orderNumber: OrderNumber, productID: ProductID, appAccountToken: String, expiresAt: Int64,
+        userDigest: String? = nil
     ) {
         self.customer = customer
         self.orderNumber = orderNumber
         self.productID = productID
         self.appAccountToken = appAccountToken
         self.expiresAt = expiresAt
+        self.userDigest = userDigest
     }
 }
 

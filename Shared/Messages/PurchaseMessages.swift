@@ -116,8 +116,20 @@ public struct PurchaseGranted: Message {
     public var balances: [AssetAmount]
     /// True when no order and no token proved the owner: the first caller got it.
     public var isClaimedByCaller: Bool
+    /// What Apple signed, without the one id that names an Apple account. From here on: what it takes to put the grant
+    /// back where it was lost; absent in facts of before.
+    public var statement: VerifiedTransaction?
+    /// Of a starter product, how many units were the offer.
+    public var starterUnits: Int64?
+    /// The keyed hashes under which the offer is used up by them.
+    public var starterIdentities: [IdentityHash]?
+    /// The order that the delivered one stands beside, where a second purchase was made on it.
+    public var siblingOf: OrderNumber?
+    /// Which user that is: a hash under a key that only Granting's database has. By it a customer is found again whose row
+    /// was lost; absent where there is no user, and in facts of before.
+    public var userDigest: String?
 
-    /// Composes the message.
+    /// Composes the message; what it takes to put the grant back is set afterwards.
     public init(
         customer: CustomerID, transactionID: TransactionID, productID: ProductID, productVersion: Int64,
         quantity: Int64, orderNumber: OrderNumber?, amounts: [AssetAmount], revokedShare: Int64,
@@ -172,13 +184,19 @@ public struct PurchaseHeld: Message {
     public var productID: ProductID
     /// Why it waits.
     public var reason: HeldReason
+    /// What Apple signed, as in ``PurchaseGranted/statement``.
+    public var statement: VerifiedTransaction?
 
     /// Composes the message.
-    public init(customer: CustomerID?, transactionID: TransactionID, productID: ProductID, reason: HeldReason) {
+    public init(
+        customer: CustomerID?, transactionID: TransactionID, productID: ProductID, reason: HeldReason,
+        statement: VerifiedTransaction? = nil
+    ) {
         self.customer = customer
         self.transactionID = transactionID
         self.productID = productID
         self.reason = reason
+        self.statement = statement
     }
 }
 
@@ -200,11 +218,14 @@ public struct PurchaseClawedBack: Message {
     public var owed: [AssetAmount]
     /// The wallet afterwards.
     public var balances: [AssetAmount]
+    /// What Apple signed that set the target, as in ``PurchaseGranted/statement``; of a subscription's period or a
+    /// restored purchase it may be about another transaction.
+    public var statement: VerifiedTransaction?
 
     /// Composes the message.
     public init(
         customer: CustomerID, transactionID: TransactionID, revokedShare: Int64, revision: Int64,
-        taken: [AssetAmount], owed: [AssetAmount], balances: [AssetAmount]
+        taken: [AssetAmount], owed: [AssetAmount], balances: [AssetAmount], statement: VerifiedTransaction? = nil
     ) {
         self.customer = customer
         self.transactionID = transactionID
@@ -213,6 +234,7 @@ public struct PurchaseClawedBack: Message {
         self.taken = taken
         self.owed = owed
         self.balances = balances
+        self.statement = statement
     }
 }
 

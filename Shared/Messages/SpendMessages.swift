@@ -56,11 +56,14 @@ public struct SpendDecided: Message {
     public var outcome: SpendOutcome
     /// The asset's balance after the decision.
     public var balanceAfter: Int64
+    /// Which user that is: a hash under a key that only Granting's database has. By it a customer is found again whose row
+    /// was lost; absent where there is no user, and in facts of before.
+    public var userDigest: String?
 
     /// Composes the message.
     public init(
         customer: CustomerID, sourceID: String, asset: AssetID, amount: Int64, outcome: SpendOutcome,
-        balanceAfter: Int64
+        balanceAfter: Int64, userDigest: String? = nil
     ) {
         self.customer = customer
         self.sourceID = sourceID
@@ -68,6 +71,7 @@ public struct SpendDecided: Message {
         self.amount = amount
         self.outcome = outcome
         self.balanceAfter = balanceAfter
+        self.userDigest = userDigest
     }
 }
 

@@ -28,11 +28,15 @@ public struct TokenIssued: Message {
     public var customer: CustomerID
     /// The token, valid for ever.
     public var appAccountToken: String
+    /// Which user that is: a hash under a key that only Granting's database has. By it a customer is found again whose row
+    /// was lost; absent where there is no user, and in facts of before.
+    public var userDigest: String?
 
     /// Composes the message.
-    public init(customer: CustomerID, appAccountToken: String) {
+    public init(customer: CustomerID, appAccountToken: String, userDigest: String? = nil) {
         self.customer = customer
         self.appAccountToken = appAccountToken
+        self.userDigest = userDigest
     }
 }
 

@@ -52,10 +52,10 @@ extension Topology {
         ],
         asks: false, answers: true,
         operates: false)
-    /// Granting.
+    /// Granting. It reads its own facts again after its database was restored to an older backup.
     public static let grantingAccess = Access(
         user: "granting", says: streamedFacts + [.purchaseRedriveRequested],
-        reads: [grantingPurchases, grantingWallet, grantingCommands, grantingQueries, grantingNotifications],
+        reads: [grantingPurchases, grantingWallet, grantingCommands, grantingQueries, grantingNotifications, facts],
         asks: false, answers: true,
         operates: false)
     /// Intake: the only one that can say what Apple has told, and the only one that may ask what Apple may be told.

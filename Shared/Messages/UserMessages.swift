@@ -131,10 +131,13 @@ public struct UserTransferred: Message {
     public var customer: CustomerID
     /// Who decided it.
     public var actor: String
+    /// Who it is now, as in ``OrderCreated/userDigest``.
+    public var userDigest: String?
 
     /// Composes the message.
-    public init(customer: CustomerID, actor: String) {
+    public init(customer: CustomerID, actor: String, userDigest: String? = nil) {
         self.customer = customer
         self.actor = actor
+        self.userDigest = userDigest
     }
 }

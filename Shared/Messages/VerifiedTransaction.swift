@@ -74,6 +74,13 @@ public struct VerifiedTransaction: Codable, Sendable, Equatable {
         return min(max(revocationPercentage ?? Self.wholeShare, 0), Self.wholeShare)
     }
 
+    /// For facts: without the id that is one Apple account's in one app. Everything else is about the purchase.
+    public var withoutAccount: VerifiedTransaction {
+        var copy = self
+        copy.appTransactionID = nil
+        return copy
+    }
+
     /// Composes the required part; optional fields are set afterwards.
     public init(
         environment: StoreEnvironment, transactionID: TransactionID, originalTransactionID: TransactionID,

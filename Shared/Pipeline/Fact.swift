@@ -60,7 +60,7 @@ public struct Fact: Sendable, Equatable {
     }
 
     /// A UUID of the "custom" version 8 (RFC 9562 §5.8) made of SHA-256 over the four parts.
-    static func identifier(type: MessageType, key: String, revision: Int64, cause: MessageID) -> MessageID {
+    package static func identifier(type: MessageType, key: String, revision: Int64, cause: MessageID) -> MessageID {
         let name = [type.rawValue, key, String(revision), cause.rawValue].joined(separator: "\n")
         var bytes = Array(SHA256.hash(Array(name.utf8)).prefix(16))
         bytes[6] = (bytes[6] & 0x0F) | 0x80

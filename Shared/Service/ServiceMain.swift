@@ -3,7 +3,7 @@ import Observability
 import Postgres
 public import Runtime
 
-/// The command line of a service: `serve` (default), `migrate`, `check`, `config`, `version`.
+/// The command line of a service: `serve` (default), `migrate`, `check`, `config`, `version`, and what it has besides.
 public enum ServiceMain {
     /// The version all executables carry.
     public static let version = "0.1.0"
@@ -16,8 +16,10 @@ public enum ServiceMain {
         environment: [String: String] = ProcessEnvironment.all, output: (String) -> Void = { print($0) }
     ) -> Int32 {
         let command = arguments.first ?? "serve"
-        guard arguments.count <= 1, ["serve", "migrate", "check", "config", "version"].contains(command) else {
-            output("usage: \(Program.executable) [serve|migrate|check|config|version]")
+        let own = Program.commands.first { $0.name == command }
+        guard own != nil || arguments.count <= 1, own != nil || Self.commands.contains(command) else {
+            let usages = Self.commands + Program.commands.map(\.usage)
+            output("usage: \(Program.executable) [\(usages.joined(separator: "|"))]")
             return 2
         }
         if command == "version" {
@@ -35,8 +37,12 @@ public enum ServiceMain {
             return 2
         }
         if command == "migrate" { return migrate(program, common, output) }
+        if let own { return own.run(Array(arguments.dropFirst()), common, output) }
         return ServiceRun(program, common, settings).serve()
     }
+
+    /// What every service can do.
+    private static let commands = ["serve", "migrate", "check", "config", "version"]
 
     private static func printConfig(_ reader: SettingsReader, _ output: (String) -> Void) -> Int32 {
         for setting in reader.effective {

@@ -16,6 +16,8 @@ public protocol ServiceProgram {
     static func readSettings(_ reader: inout SettingsReader) -> Settings
     /// Starts its parts, in dependency order. Throws what keeps it from serving at all.
     static func start(_ settings: Settings, _ context: ServiceContext) throws -> [any ServicePart]
+    /// Commands beyond those every service has.
+    static var commands: [ServiceCommand] { get }
     /// Checks beyond those every service makes.
     static func check(_ settings: Settings, _ common: CommonSettings) -> [CheckResult]
 }
@@ -23,8 +25,31 @@ public protocol ServiceProgram {
 extension ServiceProgram {
     /// What most executables are called.
     public static var executable: String { "purser-\(name)" }
+    /// No commands of its own.
+    public static var commands: [ServiceCommand] { [] }
     /// No checks of its own.
     public static func check(_ settings: Settings, _ common: CommonSettings) -> [CheckResult] { [] }
+}
+
+/// A command of one service's executable. Its settings are read and sound when it runs.
+public struct ServiceCommand: Sendable {
+    /// The word on the command line.
+    public let name: String
+    /// The same with its options.
+    public let usage: String
+    /// Does it, given the words behind its name; returns the exit code. Blocks.
+    public let run: @Sendable (_ arguments: [String], _ common: CommonSettings, _ output: (String) -> Void) -> Int32
+
+    /// Composes the command.
+    public init(
+        name: String, usage: String,
+        run:
+            @escaping @Sendable (_ arguments: [String], _ common: CommonSettings, _ output: (String) -> Void) -> Int32
+    ) {
+        self.name = name
+        self.usage = usage
+        self.run = run
+    }
 }
 
 /// What a service's parts are made with.

@@ -41,7 +41,7 @@ import Testing
     }
 
     /// Runs consecutive steps of one queue as batches of random size, each now and then by a fresh handler.
-    private static func replay(
+    static func replay(
         _ steps: [RandomHistory.Step], _ seed: Int, on granting: GrantingDatabase
     ) throws -> [String] {
         var random = SeededGenerator(seed: UInt64(seed) &+ 1_000)

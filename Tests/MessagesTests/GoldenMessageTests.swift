@@ -113,18 +113,15 @@ extension GoldenMessageTests {
                 verified.submittedAt = 1_760_000_002_000
                 return verified
             }()),
-        Sample(
-            PurchaseGranted(
-                customer: customer, transactionID: .init("1"), productID: .init("coins_60"), productVersion: 3,
-                quantity: 2, orderNumber: .init("IAP20260101000000000001"), amounts: coins, revokedShare: 0,
-                balances: coins, isClaimedByCaller: false)),
+        Sample(granted),
         Sample(
             PurchaseHeld(
-                customer: customer, transactionID: .init("1"), productID: .init("coins_60"), reason: .unknownProduct)),
+                customer: customer, transactionID: .init("1"), productID: .init("coins_60"), reason: .unknownProduct,
+                statement: transaction)),
         Sample(
             PurchaseClawedBack(
                 customer: customer, transactionID: .init("1"), revokedShare: 40_000, revision: 1, taken: coins,
-                owed: [], balances: [])),
+                owed: [], balances: [], statement: transaction)),
         Sample(PurchaseRedriveRequested(transactionID: .init("1"), environment: .sandbox)),
         Sample(RiskClearRequested(app: .init("app"), userID: .init("u1"), actor: "op", reason: "called, all is well")),
         Sample(RiskClearAnswered(isUnknownUser: true)), Sample(RiskCleared(customer: customer, actor: "op")),
@@ -137,6 +134,22 @@ extension GoldenMessageTests {
         Sample(answered),
         Sample(RequestParked(reason: "message.body_unreadable")),
     ]
+
+    /// As Granting's database makes them.
+    static let digest = String(repeating: "0f", count: 32)
+
+    private static let granted: PurchaseGranted = {
+        var granted = PurchaseGranted(
+            customer: customer, transactionID: .init("1"), productID: .init("coins_60"), productVersion: 3,
+            quantity: 2, orderNumber: .init("IAP20260101000000000001"), amounts: coins, revokedShare: 0,
+            balances: coins, isClaimedByCaller: false)
+        granted.statement = transaction
+        granted.starterUnits = 1
+        granted.starterIdentities = identities
+        granted.siblingOf = .init("IAP20260101000000000000")
+        granted.userDigest = digest
+        return granted
+    }()
 
     private static let answered: PurchaseAnswered = {
         var answer = PurchaseAnswered(
@@ -158,7 +171,8 @@ extension GoldenMessageTests {
         Sample(
             OrderCreated(
                 customer: customer, orderNumber: .init("IAP20260101000000000001"), productID: .init("coins_60"),
-                appAccountToken: "550e8400-e29b-41d4-a716-446655440000", expiresAt: 1_760_000_000_000)),
+                appAccountToken: "550e8400-e29b-41d4-a716-446655440000", expiresAt: 1_760_000_000_000,
+                userDigest: digest)),
         Sample(
             OrderAnswered(
                 code: .unknownAppleProductID, orderNumber: .init("IAP20260101000000000001"),
@@ -170,7 +184,7 @@ extension GoldenMessageTests {
         Sample(
             SpendDecided(
                 customer: customer, sourceID: "session-1", asset: .init("COINS"), amount: 5, outcome: .spent,
-                balanceAfter: 115)),
+                balanceAfter: 115, userDigest: digest)),
         Sample(
             SpendAnswered(
                 outcome: .notEnough, code: .balanceNotEnough, asset: .init("COINS"), amount: 5, balanceAfter: 3)),
@@ -179,7 +193,9 @@ extension GoldenMessageTests {
             TokenRequested(
                 app: .init("app"), userID: .init("u1"), appAccountToken: "550e8400-e29b-41d4-a716-446655440000",
                 identities: identities)),
-        Sample(TokenIssued(customer: customer, appAccountToken: "550e8400-e29b-41d4-a716-446655440000")),
+        Sample(
+            TokenIssued(
+                customer: customer, appAccountToken: "550e8400-e29b-41d4-a716-446655440000", userDigest: digest)),
         Sample(
             TokenAnswered(
                 code: .purchasePending, appAccountToken: "550e8400-e29b-41d4-a716-446655440000",
@@ -250,7 +266,9 @@ extension GoldenMessageTests {
         Sample(
             CatalogImportRequested(
                 app: .init("app"), actor: "operator", expectedVersion: 2, definition: definition)),
-        Sample(CatalogImported(catalogVersion: 3, actor: "operator", changedProducts: [.init("coins_60")])),
+        Sample(
+            CatalogImported(
+                catalogVersion: 3, actor: "operator", changedProducts: [.init("coins_60")], definition: definition)),
         Sample(CatalogRequested(app: .init("app"))),
         Sample(CatalogAnswered(catalogVersion: 3, definition: definition, problems: ["a problem"])),
     ]

@@ -17,7 +17,7 @@ extension GoldenMessageTests {
                 app: .init("app"), fromUserID: .init("guest-1"), toUserID: .init("u1"), requestID: number, actor: "op",
                 reason: "registered")),
         Sample(UserTransferAnswered(outcome: .userHasBooks)),
-        Sample(UserTransferred(customer: customer, actor: "op")),
+        Sample(UserTransferred(customer: customer, actor: "op", userDigest: digest)),
         Sample(
             SandboxSweepRequested(
                 app: .init("app"), sweep: number, before: 1_760_000_000_000, after: .init("2000000000000001"),

@@ -8,15 +8,43 @@ extension Books {
     /// Appends the facts if anything changed. A reversal whose amount would overflow the account is left for later: the
     /// difference stays, and the next statement finds it.
     mutating func catchUp(_ key: TransactionKey, cause: MessageID, _ facts: inout [Announcement]) {
-        guard var grant = grants[key] else { return }
-        let target = revokedShare(of: grant)
-        guard target != grant.appliedShare else { return }
+        guard let before = grants[key] else { return }
+        let target = revokedShare(of: before)
+        guard var moved = move(key, to: target, cause: cause), let grant = grants[key] else { return }
+        moved.body.statement = decidingStatement(of: grant)?.withoutAccount
+        facts.append(
+            Announcement(
+                body: .clawedBack(moved.body), key: key.description, revision: grant.revision,
+                environment: key.environment))
+        facts += moved.repaid
+        guard target > before.appliedShare else { return }
+        defer { if target == VerifiedTransaction.wholeShare { deliverWaiting(after: grant, cause, &facts) } }
+        flagDebt(of: grant, owed: moved.body.owed, cause, &facts)
+        let flag = RiskFlag(
+            key: grant.key, app: grant.app, customer: grant.customer, kind: .review, revision: grant.revision,
+            cause: cause)
+        flagRefunds(flag, &facts)
+    }
+
+    /// What a change of the revoked share moved, and the payments of debts that came of it.
+    struct Move {
+        var body: PurchaseClawedBack
+        var repaid: [Announcement]
+    }
+
+    /// Moves what lies between the share that a wallet reflects and another one; nil if that is nothing, or does not fit.
+    ///
+    /// - Parameter told: how much of each asset a refund is known to have taken: it takes no more, the rest is a debt.
+    mutating func move(
+        _ key: TransactionKey, to target: Int64, cause: MessageID, takingAtMost told: [AssetAmount]? = nil
+    ) -> Move? {
+        guard var grant = grants[key], target != grant.appliedShare else { return nil }
         let parts = lots(of: key)
         let moves = parts.map {
             Amounts.share(target, of: $0.amount) - Amounts.share(grant.appliedShare, of: $0.amount)
         }
         for (lot, move) in zip(parts, moves) where move < 0 {
-            guard !balance(lot.account).addingReportingOverflow(-move).overflow else { return }
+            guard !balance(lot.account).addingReportingOverflow(-move).overflow else { return nil }
         }
         let isRefund = target > grant.appliedShare
         grant.revision += 1
@@ -26,41 +54,38 @@ extension Books {
         let sourceID = "\(key.transactionID)/\(grant.revision)"
         var taken: [AssetAmount] = []
         var owed: [AssetAmount] = []
-        var later: [Announcement] = []
+        var repaid: [Announcement] = []
         for (lot, move) in zip(parts, moves) {
+            let most = told.map { told in told.first { $0.asset == lot.key.asset }?.amount ?? 0 } ?? move
             let (moved, debt) =
                 isRefund
-                ? takeBack(move, grantedAs: lot, sourceID, cause)
-                : giveBack(-move, grantedAs: lot, grant.revision, cause, &later)
+                ? takeBack(move, most: most, grantedAs: lot, sourceID, cause)
+                : giveBack(-move, grantedAs: lot, grant.revision, cause, &repaid)
             taken.append(AssetAmount(asset: lot.key.asset, amount: moved))
             owed.append(AssetAmount(asset: lot.key.asset, amount: debt))
         }
-        let body = PurchaseClawedBack(
-            customer: grant.customer, transactionID: key.transactionID, revokedShare: target, revision: grant.revision,
-            taken: taken, owed: owed, balances: balances(of: grant.customer))
-        facts.append(
-            Announcement(
-                body: .clawedBack(body), key: key.description, revision: grant.revision, environment: key.environment))
-        facts += later
-        guard isRefund else { return }
-        defer { if target == VerifiedTransaction.wholeShare { deliverWaiting(after: grant, cause, &facts) } }
-        flagDebt(of: grant, owed: owed, cause, &facts)
-        let flag = RiskFlag(
-            key: grant.key, app: grant.app, customer: grant.customer, kind: .review, revision: grant.revision,
-            cause: cause)
-        flagRefunds(flag, &facts)
+        return Move(
+            body: PurchaseClawedBack(
+                customer: grant.customer, transactionID: key.transactionID, revokedShare: target,
+                revision: grant.revision, taken: taken, owed: owed, balances: balances(of: grant.customer)),
+            repaid: repaid)
     }
 
     /// The share that the newest statement takes back; of a non-consumable, the newest over all transactions of its chain
     /// that are its customer's, and of a subscription's period, over all that tell of it.
     func revokedShare(of grant: Grant) -> Int64 {
+        let statement = decidingStatement(of: grant)
+        return grant.kind == .nonConsumable
+            ? statement?.revokedShare ?? 0 : statement?.takenShare ?? grant.appliedShare
+    }
+
+    /// The statement whose share that is.
+    private func decidingStatement(of grant: Grant) -> VerifiedTransaction? {
         switch grant.kind {
-        case .consumable: purchases[grant.key]?.statement.takenShare ?? grant.appliedShare
-        case .period:
-            grant.period.flatMap { newestStatement(of: $0, ownedBy: grant.customer)?.takenShare } ?? grant.appliedShare
+        case .consumable: purchases[grant.key]?.statement
+        case .period: grant.period.flatMap { newestStatement(of: $0, ownedBy: grant.customer) }
         case .nonConsumable:
-            newestStatement(of: grant.originalTransactionID, grant.key.environment, ownedBy: grant.customer)?
-                .revokedShare ?? 0
+            newestStatement(of: grant.originalTransactionID, grant.key.environment, ownedBy: grant.customer)
         }
     }
 
@@ -77,17 +102,20 @@ extension Books {
         return newest
     }
 
-    /// Own lot first, then the customer's other lots of the same environment, oldest first, to zero; the rest is a debt.
+    /// Own lot first, then the customer's other lots of the same environment, oldest first, to zero or to `most`; the rest is
+    /// a debt.
     private mutating func takeBack(
-        _ amount: Int64, grantedAs own: Lot, _ sourceID: String, _ cause: MessageID
+        _ amount: Int64, most: Int64, grantedAs own: Lot, _ sourceID: String, _ cause: MessageID
     ) -> (taken: Int64, owed: Int64) {
         let refunded = own.key.purchase
-        var rest = amount
+        let wanted = min(max(most, 0), amount)
+        var rest = wanted
         rest -= draw(rest, from: own.key, .clawback, sourceID: sourceID, refunded: refunded)
         for key in lotOrder[own.account] ?? [] where rest > 0 && key.purchase.environment == refunded.environment {
             guard lots[key]?.isFrozen == false else { continue }
             rest -= draw(rest, from: key, .clawback, sourceID: sourceID, refunded: refunded)
         }
+        rest += amount - wanted
         let taken = amount - rest
         _ = post(
             LedgerRow(

@@ -31,7 +31,8 @@ extension Books {
         changes.newOrders.append(new.number)
         let body = OrderCreated(
             customer: new.customer, orderNumber: new.number, productID: new.productID,
-            appAccountToken: request.appAccountToken, expiresAt: new.expiresAt)
+            appAccountToken: request.appAccountToken, expiresAt: new.expiresAt,
+            userDigest: customers[new.customer]?.digest)
         return OrderDecision(
             answer: answer(new), announcements: [Announcement(body: .orderCreated(body), key: new.number.rawValue)])
     }

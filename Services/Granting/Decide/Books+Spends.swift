@@ -25,7 +25,7 @@ extension Books {
         changes.spends.append(key)
         let body = SpendDecided(
             customer: spend.customer, sourceID: request.sourceID, asset: request.asset, amount: request.amount,
-            outcome: outcome, balanceAfter: decided.balanceAfter)
+            outcome: outcome, balanceAfter: decided.balanceAfter, userDigest: customers[spend.customer]?.digest)
         let fact = Announcement(body: .spendDecided(body), key: "\(spend.customer)/\(request.sourceID)")
         return SpendDecision(answer: answer(decided), announcements: [fact])
     }
@@ -50,7 +50,7 @@ extension Books {
     }
 
     /// Oldest lots first, production and sandbox alike.
-    private mutating func take(_ amount: Int64, from account: AccountKey, _ sourceID: String, _ cause: MessageID) {
+    mutating func take(_ amount: Int64, from account: AccountKey, _ sourceID: String, _ cause: MessageID) {
         var rest = amount
         for key in lotOrder[account] ?? [] where rest > 0 {
             guard lots[key]?.isFrozen == false else { continue }

@@ -34,7 +34,9 @@ extension Books {
         tokens[key] = IssuedToken(customer: token.customer)
         userTokens[token.customer] = request.appAccountToken
         changes.userTokens.append(key)
-        let body = TokenIssued(customer: token.customer, appAccountToken: request.appAccountToken)
+        let body = TokenIssued(
+            customer: token.customer, appAccountToken: request.appAccountToken,
+            userDigest: customers[token.customer]?.digest)
         return TokenDecision(
             answer: TokenAnswered(appAccountToken: request.appAccountToken, usedOffers: used),
             announcements: [Announcement(body: .tokenIssued(body), key: token.customer.rawValue)])

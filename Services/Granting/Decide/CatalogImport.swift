@@ -22,6 +22,17 @@ enum CatalogImport {
         var products: [CatalogProduct]
         /// Whether policies changed.
         var changesPolicies: Bool
+
+        /// What `definition` makes of what was in force.
+        init(_ version: Int64, _ definition: CatalogDefinition, after current: CatalogDefinition?) {
+            let definition = CatalogImport.effective(definition, after: current)
+            var known: [ProductID: CatalogProduct] = [:]
+            for product in current?.products ?? [] { known[product.productID] = product }
+            self.version = version
+            self.definition = definition
+            products = definition.products.filter { known[$0.productID] != $0 }
+            changesPolicies = definition.policies != current?.policies
+        }
     }
 
     /// Decides an import against what is in force.
@@ -33,15 +44,8 @@ enum CatalogImport {
                 at: 0)
         }
         guard problems.isEmpty else { return .refused(problems) }
-        let definition = effective(request.definition, after: current.definition)
-        guard definition != current.definition else { return .unchanged }
-        var known: [ProductID: CatalogProduct] = [:]
-        for product in current.definition?.products ?? [] { known[product.productID] = product }
-        return .accepted(
-            Change(
-                version: current.version + 1, definition: definition,
-                products: definition.products.filter { known[$0.productID] != $0 },
-                changesPolicies: definition.policies != current.definition?.policies))
+        let change = Change(current.version + 1, request.definition, after: current.definition)
+        return change.definition == current.definition ? .unchanged : .accepted(change)
     }
 
     /// The new definition in canonical order; products it does not name are disabled, never forgotten.

@@ -8,4 +8,6 @@ struct Customer: Sendable, Equatable {
     var app: AppID
     /// The login's user id; nil once erased.
     var userID: UserID?
+    /// Which user that is as facts tell it: a hash under the database's own key; nil once erased.
+    var digest: String?
 }

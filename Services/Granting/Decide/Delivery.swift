@@ -141,7 +141,7 @@ extension Books {
     }
 
     /// What makes the grant unique. A family member's is their own transaction, and nothing more.
-    private func kind(of statement: VerifiedTransaction) -> Grant.Kind {
+    func kind(of statement: VerifiedTransaction) -> Grant.Kind {
         if statement.isFamilyShared { return .consumable }
         return statement.isNonConsumable ? .nonConsumable : statement.period == nil ? .consumable : .period
     }
@@ -183,7 +183,8 @@ extension Books {
         }
     }
 
-    private mutating func credit(_ amounts: [AssetAmount], for grant: Grant) {
+    /// Puts what a purchase gives into its owner's wallet, each asset as a lot and a line of the books.
+    mutating func credit(_ amounts: [AssetAmount], for grant: Grant) {
         for part in amounts {
             let lot = Lot(
                 key: LotKey(purchase: grant.key, asset: part.asset), customer: grant.customer, amount: part.amount,
@@ -206,11 +207,16 @@ extension Books {
         var later: [Announcement] = []
         catchUp(grant.key, cause: grant.cause, &later)
         repay(fromGrant: grant, &later)
-        let body = PurchaseGranted(
+        var body = PurchaseGranted(
             customer: grant.customer, transactionID: grant.key.transactionID, productID: grant.productID,
             productVersion: grant.productVersion, quantity: grant.quantity, orderNumber: grant.orderNumber,
             amounts: amounts, revokedShare: grants[grant.key]?.appliedShare ?? 0,
             balances: balances(of: grant.customer), isClaimedByCaller: purchase.isClaimedByCaller)
+        body.statement = purchase.statement.withoutAccount
+        body.starterUnits = grant.starterUnits
+        if let units = grant.starterUnits, units > 0 { body.starterIdentities = identities[grant.customer]?.sorted() }
+        body.siblingOf = grant.orderNumber.flatMap { orders[$0]?.siblingOf }
+        body.userDigest = customers[grant.customer]?.digest
         facts.append(
             Announcement(body: .granted(body), key: grant.key.description, environment: grant.key.environment))
         facts += later
@@ -222,7 +228,8 @@ extension Books {
         if let reason, reason != purchase.heldReason {
             let body = PurchaseHeld(
                 customer: purchase.owner, transactionID: purchase.key.transactionID,
-                productID: purchase.statement.productID, reason: reason)
+                productID: purchase.statement.productID, reason: reason,
+                statement: purchase.statement.withoutAccount)
             facts.append(
                 Announcement(
                     body: .held(body), key: purchase.key.description, environment: purchase.key.environment))

@@ -12,7 +12,8 @@ enum ChangeUsers {
         let cause = incoming.header.id
         let user = UserKey(app: request.app, user: request.userID)
         let found = try tables.run([
-            .userCommand(.erase, request.app, requestID: cause.rawValue, [request.userID]), .findCustomers([user]),
+            .userCommand(.erase, request.app, requestID: cause.rawValue, [request.userID]), .adoptRestored([user]),
+            .findCustomers([user]),
             .clock,
         ])
         if let decided = found.userCommand {
@@ -53,8 +54,8 @@ enum ChangeUsers {
         let user = UserKey(app: request.app, user: request.toUserID)
         let users = [request.fromUserID, request.toUserID]
         let found = try tables.run([
-            .userCommand(.transfer, request.app, requestID: request.requestID, users), .findCustomers([guest, user]),
-            .clock,
+            .userCommand(.transfer, request.app, requestID: request.requestID, users), .adoptRestored([guest, user]),
+            .findCustomers([guest, user]), .userDigests([user]), .clock,
         ])
         func answer(_ outcome: TransferOutcome, _ facts: [Fact] = []) throws -> Outcome {
             .done(facts: facts, reply: try incoming.reply(UserTransferAnswered(outcome: outcome)))
@@ -91,8 +92,9 @@ enum ChangeUsers {
         ]
         tables.enqueue(changes)
         let fact = try Fact(
-            UserTransferred(customer: customer, actor: request.actor), key: customer.rawValue, app: request.app,
-            environment: nil, causedBy: incoming.header, occurredAt: found.now)
+            UserTransferred(customer: customer, actor: request.actor, userDigest: found.userDigests.first ?? nil),
+            key: customer.rawValue, app: request.app, environment: nil, causedBy: incoming.header, occurredAt: found.now
+        )
         return try answer(.transferred, [fact])
     }
 }

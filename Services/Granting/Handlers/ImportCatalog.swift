@@ -34,8 +34,12 @@ enum ImportCatalog {
         let entry = try CatalogTables.Entry(change, of: request, cause: incoming.header.id)
         tables.enqueue([.insertCatalog(entry), .insertProducts(entry), .insertAmounts(entry), .saveAssets(entry)])
         let now = WallClock.milliseconds
+        // Facts name no users.
+        var definition = change.definition
+        (definition.policies.reviewers, definition.policies.testers) = ([], [])
         let imported = CatalogImported(
-            catalogVersion: change.version, actor: request.actor, changedProducts: change.products.map(\.productID))
+            catalogVersion: change.version, actor: request.actor, changedProducts: change.products.map(\.productID),
+            definition: definition)
         let fact = try Fact(
             imported, key: request.app.rawValue, revision: change.version, app: request.app, environment: nil,
             causedBy: incoming.header, occurredAt: now)

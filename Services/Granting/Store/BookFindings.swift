@@ -12,6 +12,8 @@ struct BookFindings {
     var imported: (version: Int64, definition: CatalogDefinition)?
     /// Customers, found or locked.
     var customers: [Customer] = []
+    /// Digests of users, in the order in which they were asked for.
+    var userDigests: [String?] = []
     /// Possible owners.
     var owners: [CustomerID] = []
     /// Transactions: locked, read, or of chains.
@@ -61,7 +63,7 @@ struct BookFindings {
     mutating func read(_ rows: Rows, of query: BookQuery) throws {
         switch query {
         case .keepCatalog, .changeCatalog, .insertCustomers, .savepoint, .rollBackToSavepoint, .insertTransactions,
-            .lockSubscriptions, .insertClaims:
+            .lockSubscriptions, .insertClaims, .adoptRestored:
             break
         case .stamps: stamps += try rows.map(CatalogTables.stamp)
         case .definition: definition = try CatalogTables.decode(try rows.single().json("definition"))
@@ -71,6 +73,7 @@ struct BookFindings {
                 (try $0.int8("version"), try CatalogTables.decode(try $0.json("definition")))
             }
         case .findCustomers, .lockCustomers: customers += try rows.map(CustomerTables.customer)
+        case .userDigests: userDigests += try rows.map { try $0.optionalText("digest") }
         case .formerUsers: formerUsers += try rows.map(UserTables.former)
         case .userCommand: userCommand = try rows.first.map(UserTables.decision)
         case .answeredSweep: answeredSweep = try rows.first.map(SweepTables.answer)

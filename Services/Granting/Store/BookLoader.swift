@@ -47,7 +47,10 @@ struct BookLoader {
         callers.take(found.customers)
         let newcomers = users.filter { callers.isNew($0, at: needs.heard[$0] ?? .max) }
         if !newcomers.isEmpty {
-            callers.take(try tables.run([.insertCustomers(newcomers), .findCustomers(newcomers)]).customers)
+            callers.take(
+                try tables.run([
+                    .adoptRestored(newcomers), .insertCustomers(newcomers), .findCustomers(newcomers),
+                ]).customers)
         }
         owners.formUnion(users.flatMap(callers.all))
         forgetErased()

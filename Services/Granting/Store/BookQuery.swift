@@ -18,6 +18,10 @@ enum BookQuery {
 
     /// Inserts customers that are missing, in key order.
     case insertCustomers([UserKey])
+    /// Gives users who come back the customers they were, where those were lost and restored.
+    case adoptRestored([UserKey])
+    /// Which users these are, as facts tell it; in their order.
+    case userDigests([UserKey])
     /// The customers of users, unlocked.
     case findCustomers([UserKey])
     /// Everybody who may turn out to own one of these purchases, tokens or orders, unlocked.
@@ -109,6 +113,8 @@ enum BookQuery {
         case .history(let app): CatalogTables.history(of: app)
         case .imported(let cause): CatalogTables.imported(by: cause)
         case .insertCustomers(let users): CustomerTables.insert(users)
+        case .adoptRestored(let users): CustomerTables.adopt(users)
+        case .userDigests(let users): CustomerTables.digests(users)
         case .findCustomers(let users): CustomerTables.find(users)
         case .findOwners(let keys, let tokens, let orders): CustomerTables.possibleOwners(keys, tokens, orders)
         case .savepoint: Statement("SAVEPOINT loading")

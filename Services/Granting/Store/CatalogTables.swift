@@ -23,6 +23,8 @@ enum CatalogTables {
 
     /// Keeps imports out until the transaction ends.
     static let lockShared = Statement("SELECT pg_advisory_xact_lock_shared($1)", [.int8(lockKey)])
+    /// Keeps decisions and imports out as long as the session lives.
+    static let lockSession = Statement("SELECT pg_advisory_lock($1)", [.int8(lockKey)])
     /// Keeps decisions and other imports out until the transaction ends.
     static let lockExclusive = Statement("SELECT pg_advisory_xact_lock($1)", [.int8(lockKey)])
 
@@ -124,15 +126,22 @@ enum CatalogTables {
         var actor: String
         /// The message.
         var cause: MessageID
+        /// When it came into force where that was earlier (ms since 1970); nil: now.
+        var importedAt: Int64?
         /// The definition as JSON with sorted keys: its digest must not depend on chance.
         var text: [UInt8]
 
         /// The entry that `request` asks for.
         init(_ change: CatalogImport.Change, of request: CatalogImportRequested, cause: MessageID) throws {
+            try self.init(change, app: request.app, actor: request.actor, cause: cause)
+        }
+
+        /// The same, by whoever it was.
+        init(_ change: CatalogImport.Change, app: AppID, actor: String, cause: MessageID) throws {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             text = [UInt8](try encoder.encode(change.definition))
-            (self.change, app, actor, self.cause) = (change, request.app, request.actor, cause)
+            (self.change, self.app, self.actor, self.cause) = (change, app, actor, cause)
         }
     }
 
@@ -140,12 +149,14 @@ enum CatalogTables {
     static func insert(_ entry: Entry) -> Statement {
         Statement(
             """
-            INSERT INTO granting.catalog_versions (app, version, actor, cause, definition, digest)
-            VALUES ($1, $2, $3, ($4::uuid[])[1], $5::text::json, $6)
+            INSERT INTO granting.catalog_versions (app, version, actor, cause, definition, digest, imported_at)
+            VALUES ($1, $2, $3, ($4::uuid[])[1], $5::text::json, $6,
+                coalesce(to_timestamp($7::bigint / 1000.0), clock_timestamp()))
             """,
             [
                 .text(entry.app.rawValue), .int8(entry.change.version), .text(entry.actor), .uuids([entry.cause]),
                 .text(String(decoding: entry.text, as: UTF8.self)), .bytes(SHA256.hash(entry.text)),
+                .int8(entry.importedAt),
             ])
     }
 

@@ -29,11 +29,43 @@ enum CustomerTables {
             """, [.texts(users.map(\.app)), .texts(users.map(\.user))])
     }
 
+    /// Which user that is, as facts tell it: a hash under a key that only this database has, so that whoever reads facts
+    /// cannot try names. SHA-256 twice, the key in front, names apart by a zero byte, which no text of PostgreSQL holds.
+    static func digest(_ app: String, _ user: String) -> String {
+        let name = "convert_to(\(app), 'UTF8') || '\\x00'::bytea || convert_to(\(user), 'UTF8')"
+        let hash = "encode(sha256(k.key || sha256(k.key || \(name))), 'hex')"
+        return "(SELECT \(hash) FROM granting.restore_key k WHERE k.is_only)"
+    }
+
+    /// Gives users who come back the customers they were, where those were lost and restored from facts.
+    static func adopt(_ users: [UserKey]) -> Statement {
+        Statement(
+            """
+            WITH back AS (
+                DELETE FROM granting.restored_customers r USING unnest($1::text[], $2::text[]) AS u (app, user_id)
+                WHERE r.app = u.app AND r.digest = \(digest("u.app", "u.user_id"))
+                    AND NOT EXISTS (SELECT FROM granting.customers o WHERE o.app = u.app AND o.user_id = u.user_id)
+                RETURNING r.customer, u.user_id)
+            UPDATE granting.customers c SET user_id = b.user_id FROM back b
+            WHERE c.customer = b.customer AND c.user_id IS NULL
+            """, [.texts(users.map(\.app)), .texts(users.map(\.user))])
+    }
+
+    /// The digests of users.
+    static func digests(_ users: [UserKey]) -> Statement {
+        Statement(
+            """
+            SELECT \(digest("u.app", "u.user_id")) AS digest
+            FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS u (app, user_id, place) ORDER BY u.place
+            """, [.texts(users.map(\.app)), .texts(users.map(\.user))])
+    }
+
     /// The customers of users, unlocked.
     static func find(_ users: [UserKey]) -> Statement {
         Statement(
             """
-            SELECT c.customer, c.app, c.user_id FROM unnest($1::text[], $2::text[]) AS u (app, user_id)
+            SELECT c.customer, c.app, c.user_id, NULL::text AS digest
+            FROM unnest($1::text[], $2::text[]) AS u (app, user_id)
             JOIN granting.customers c ON c.app = u.app AND c.user_id = u.user_id
             """, [.texts(users.map(\.app)), .texts(users.map(\.user))])
     }
@@ -42,7 +74,8 @@ enum CustomerTables {
     static func lock(_ customers: [CustomerID]) -> Statement {
         Statement(
             """
-            SELECT c.customer, c.app, c.user_id FROM granting.customers c WHERE c.customer = ANY($1::uuid[])
+            SELECT c.customer, c.app, c.user_id, \(digest("c.app", "c.user_id")) AS digest
+            FROM granting.customers c WHERE c.customer = ANY($1::uuid[])
             ORDER BY c.customer FOR NO KEY UPDATE
             """, [.uuids(customers)])
     }
@@ -138,7 +171,9 @@ enum CustomerTables {
 
     /// A customer's row.
     static func customer(_ row: Row) throws -> Customer {
-        Customer(id: try row.id("customer"), app: AppID(try row.text("app")), userID: try row.optionalName("user_id"))
+        Customer(
+            id: try row.id("customer"), app: AppID(try row.text("app")), userID: try row.optionalName("user_id"),
+            digest: try row.optionalText("digest"))
     }
 
     /// A token's row.

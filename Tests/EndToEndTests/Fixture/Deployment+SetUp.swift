@@ -136,7 +136,7 @@ extension Deployment {
     }
 
     /// What `purser topology` prints, imported: the real users with the real permissions.
-    private func importTopology() throws {
+    func importTopology() throws {
         let users = folder + "/broker-users"
         let lines = Topology.accesses.map(\.user).map { "\($0):\(secrets.brokerPassword)" }
         try TextFiles.write(lines.joined(separator: "\n") + "\n", to: users)

@@ -52,7 +52,7 @@ enum BrokerRights {
         # nobody: purser.return, the default exchange, amq.*, another's purser.from.…
         """
 
-    /// Reading is consuming, fetching and purging. Who makes a queue may delete it, and bind it to `purser.replies`
+    /// `a|b` is both. Reading is consuming, fetching and purging. Who makes a queue may delete it, and bind it to `purser.replies`
     /// only.
     static let reads = """
         # queue                                 read by       made by
@@ -78,7 +78,7 @@ enum BrokerRights {
         intake.notifications.parked             control       -
         intake.commands.parked                  control       -
         retry.{5s,30s,5m,1h}                    -             -
-        purser.facts                            reconciliation -
+        purser.facts                            granting|reconciliation -
         gateway.replies.*                       gateway       gateway
         intake.replies.*                        intake        intake
         reconciliation.replies.*                reconciliation reconciliation
@@ -107,7 +107,9 @@ enum BrokerRights {
         }
     }
 
-    static func mayRead(_ user: String, _ queue: String) -> Bool { column(1, queue) == user }
+    static func mayRead(_ user: String, _ queue: String) -> Bool {
+        column(1, queue)?.split(separator: "|").contains { $0 == user } ?? false
+    }
     static func mayMake(_ user: String, _ queue: String) -> Bool { column(2, queue) == user }
     static func isListed(queue: String) -> Bool { column(1, queue) != nil }
     static func mayReach(_ user: String, _ queue: String) -> Bool {

@@ -26,6 +26,8 @@ enum DatabaseRights {
         granting.product_versions       read insert                                          sealed
         granting.refund_statements      read insert update(notification_type,notification_uuid)
         granting.risk_flags             read insert                                          sealed
+        granting.restore_key            read                                                 sealed
+        granting.restored_customers     read insert delete
         granting.risk_clearances        read insert                                          sealed
         granting.renewals               read insert update(*)
         granting.schema_migrations      read

@@ -49,6 +49,8 @@ extension Database {
         case .markHeld where mutation == .heldNotRedriven: break
         case .markHeld(let range): found.marked += markHeld(range, transaction)
         case .stamps, .definition, .history, .imported: readCatalog(query, transaction, &found)
+        // Nothing is ever restored here.
+        case .adoptRestored, .userDigests: break
         default:
             readWallets(query, mutation == .foldBroken ? 0 : transaction, &found)
             if case .orders = query { update(transaction) { $0.orders.formUnion(found.orders.map(\.number)) } }
