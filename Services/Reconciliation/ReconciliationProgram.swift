@@ -27,7 +27,8 @@ enum ReconciliationProgram: ServiceProgram {
         let requester = Requester.start(user: name, broker: broker, logger: context.logger)
         let sources = BrokerSources(requester: requester) { try ParkedQueues.count(broker) }
         let round = CheckRound(
-            settings: .init(decisionTime: settings.decisionTime, waitingTime: settings.waitingTime,
+            settings: .init(
+                decisionTime: settings.decisionTime, waitingTime: settings.waitingTime,
                 sales: settings.sales), sources: sources,
             instruments: CheckMetrics(context.metrics), logger: context.logger)
         let queue = Topology.reconciliationCommands
