@@ -118,6 +118,7 @@ import Testing
             #expect(shown.code == 0 && shown.lines.last == "2026-05-28T20:26:40Z  opened by reconciliation: ")
             #expect(shown.lines.contains { $0.contains(#"{"outcome": "held"}"#) })
             #expect(run { $0.show(99) }.code == 1)
+            #expect(run { $0.show(2) }.lines.last == "reasons   purser replay granting.wallet --dry-run")
         }
     }
 }

@@ -169,6 +169,7 @@ import Testing
             let id = try books.text(
                 "SELECT id FROM reconciliation.findings WHERE subject = $1 AND state = 'open'",
                 [.text(queue.parkedName)])
+            #expect(try purser("findings", "show", id).output.contains("message.body_unreadable"))
             #expect(try purser("findings", "accept", id, "--actor", "tests", "--reason", "a test").status == 0)
             #expect(try purser("findings", "accept", id, "--actor", "tests", "--reason", "a test").status == 1)
             #expect(try purser("findings", "show", id).output.contains("accepted by tests: a test"))

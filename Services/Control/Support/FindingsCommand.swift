@@ -12,7 +12,7 @@ struct FindingsCommand {
                purser findings redrive ID --actor NAME --reason TEXT
 
           list     the newest first, those that wait and 50 of them without options; times are UTC
-          show     one of them, with everything that was done about it
+          show     one of them, with everything that was done about it; of parked messages the first with their reasons
           accept   it is opened no more while its cause lasts
           redrive  has its purchase decided anew now
         """
@@ -127,8 +127,23 @@ struct FindingsCommand {
                     TimeText.text(seconds: try event.int8("at") / 1_000) + "  "
                         + TextTable.printable(words.joined(separator: " ")))
             }
+            if try row.text("kind") == "messages_parked", try row.text("state") != "resolved" {
+                showParked(try row.text("subject"))
+            }
             return 0
         }
+    }
+
+    /// Why messages were parked, only they themselves tell, and only this program may look at them.
+    private func showParked(_ parked: String) {
+        let words = [String(parked.dropLast(".parked".count)), "--dry-run", "--limit", "20"]
+        let isReachable = environment.keys.contains { $0.hasPrefix("PURSER_CONTROL_AMQP_URL") }
+        guard isReachable else {
+            output("reasons   purser replay " + words.dropLast(2).joined(separator: " "))
+            return
+        }
+        output("reasons (message, type, why):")
+        _ = ReplayCommand(output: { output("  " + $0) }, environment: environment).run(arguments: words)
     }
 
     nonisolated(nonsending) private func ask(_ request: some Message) async -> Int32 {
