@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// Users who go, guests who register, and the sandbox swept: by the command line, against the real processes.
-@Suite struct UserTests {
+/// One after the other: all of them buy in the sandbox of one deployment, and one sweeps it.
+@Suite(.serialized) struct UserTests {
     private static func purser(_ deployment: Deployment, _ words: String...) throws -> Command.Outcome {
         try deployment.run("purser", words, deployment.controlEnvironment)
     }
