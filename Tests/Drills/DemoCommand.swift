@@ -14,6 +14,7 @@ enum DemoCommand {
             try story.tellAll()
             try story.sellPoints(settings)
             try story.playTheGame(settings)
+            try story.loseAndFind()
         } catch {
             print("\n✘ the story stops here: \(error)")
             _ = story.expectations.conclude()

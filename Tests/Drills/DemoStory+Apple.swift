@@ -7,7 +7,7 @@ import Runtime
 /// What Apple tells the server itself: scenes in which no client says anything.
 extension DemoStory {
     /// Longer than any notification takes that is posted at once.
-    private static let patience = Duration.seconds(15)
+    static let patience = Duration.seconds(15)
 
     /// The last scenes.
     func tellWhatAppleTells(bundleID: String, gateway: String) throws {
@@ -109,8 +109,11 @@ extension DemoStory {
         }
     }
 
-    private func expectSoon(_ what: String, _ expected: Int64, _ value: () throws -> Int64?) throws {
-        let deadline = ContinuousClock.now + Self.patience
+    /// Waits until it is so, and expects it.
+    func expectSoon(
+        _ what: String, _ expected: Int64, within limit: Duration = patience, _ value: () throws -> Int64?
+    ) throws {
+        let deadline = ContinuousClock.now + limit
         let pause = StopSignal()
         var seen = try value()
         while seen != expected, ContinuousClock.now < deadline {
