@@ -15,6 +15,7 @@ enum ReconciliationProgram: ServiceProgram {
             ("V002_findings.sql", PackageResources.V002_findings_sql),
             ("V003_purchases.sql", PackageResources.V003_purchases_sql),
             ("V004_sales.sql", PackageResources.V004_sales_sql),
+            ("V005_books.sql", PackageResources.V005_books_sql),
         ])
     }
 

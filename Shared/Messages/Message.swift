@@ -157,6 +157,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let purchaseStatesRequested = MessageType(rawValue: "purchase.states.requested")
     /// The answer to it.
     public static let purchaseStatesAnswered = MessageType(rawValue: "purchase.states.answered")
+    /// Question: do the books of a page of customers agree.
+    public static let booksPageRequested = MessageType(rawValue: "books.page.requested")
+    /// The answer to it.
+    public static let booksPageAnswered = MessageType(rawValue: "books.page.answered")
     /// An operator lives with a finding.
     public static let findingAcceptRequested = MessageType(rawValue: "finding.accept.requested")
     /// An operator wants a finding's repair tried now.

@@ -116,6 +116,8 @@ public struct PurchaseGranted: Message {
     public var balances: [AssetAmount]
     /// True when no order and no token proved the owner: the first caller got it.
     public var isClaimedByCaller: Bool
+    /// Whether Verification's word delivered it; else Apple's own did, or a catalogue. Nil in facts of older versions.
+    public var isVerified: Bool?
     /// What Apple signed, without the one id that names an Apple account. From here on: what it takes to put the grant
     /// back where it was lost; absent in facts of before.
     public var statement: VerifiedTransaction?

@@ -151,9 +151,14 @@ public struct PurchaseStatesRequested: Message {
     public static let mostKeys = 500
     /// The purchases.
     public var keys: [PurchaseKey]
+    /// Whether the books' own account of each is wanted too.
+    public var withDetails: Bool?
 
     /// Composes the question.
-    public init(keys: [PurchaseKey]) { self.keys = keys }
+    public init(keys: [PurchaseKey], withDetails: Bool? = nil) {
+        self.keys = keys
+        self.withDetails = withDetails
+    }
 }
 
 /// What became of a purchase.
@@ -182,6 +187,8 @@ public struct PurchaseState: Codable, Sendable, Equatable {
     public var outcome: Outcome
     /// Why it is held.
     public var reason: HeldReason?
+    /// The books' own account of it, where that was asked for.
+    public var details: PurchaseDetails?
 
     /// Composes the state.
     public init(key: PurchaseKey, outcome: Outcome, reason: HeldReason? = nil) {

@@ -111,6 +111,7 @@ public enum Topology {
         types: [
             .catalogRequested, .balanceRequested, .ledgerRequested, .transactionRequested, .entitlementsRequested,
             .consentRequested, .consumptionAssessmentRequested, .historyRequested, .purchaseStatesRequested,
+            .booksPageRequested,
         ])
 
     /// Genuine notifications of Apple to act on.

@@ -66,7 +66,7 @@ extension Topology {
     /// anybody: that is `regrant.requested`, an operator's word.
     public static let reconciliationAccess = Access(
         user: "reconciliation",
-        says: [.evidencePageRequested, .evidenceRedriveRequested, .purchaseStatesRequested],
+        says: [.evidencePageRequested, .evidenceRedriveRequested, .purchaseStatesRequested, .booksPageRequested],
         reads: [reconciliationCommands, facts], asks: true, answers: true, operates: false)
     /// The operator's command line: requests only.
     public static let controlAccess = Access(

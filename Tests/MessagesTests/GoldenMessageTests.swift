@@ -143,6 +143,7 @@ extension GoldenMessageTests {
             customer: customer, transactionID: .init("1"), productID: .init("coins_60"), productVersion: 3,
             quantity: 2, orderNumber: .init("IAP20260101000000000001"), amounts: coins, revokedShare: 0,
             balances: coins, isClaimedByCaller: false)
+        granted.isVerified = true
         granted.statement = transaction
         granted.starterUnits = 1
         granted.starterIdentities = identities

@@ -12,6 +12,31 @@ extension GoldenMessageTests {
         return PurchaseStatement(transaction)
     }()
 
+    private static let state: PurchaseState = {
+        let coins = [AssetAmount(asset: .init("COINS"), amount: 120)]
+        var details = PurchaseDetails(
+            app: .init("app"), productID: .init("coins_60"), quantity: 2, purchaseDate: 1_760_000_000_000,
+            signedDate: 1_760_000_001_000, revokedShare: 50_000)
+        details.customer = customer
+        details.price = 9_990
+        details.currency = "EUR"
+        details.storefront = "DEU"
+        details.orderNumber = .init("IAP1")
+        details.orderStatus = .completed
+        details.grantedAt = 1_760_000_003_000
+        details.appliedShare = 50_000
+        details.refundedAt = 1_760_000_004_000
+        details.refundProcessedAt = 1_760_000_005_000
+        details.amounts = coins
+        details.expected = coins
+        details.ledger = coins
+        details.taken = coins
+        details.owed = coins
+        var state = PurchaseState(key: key, outcome: .held, reason: .unknownProduct)
+        state.details = details
+        return state
+    }()
+
     static let reconciliationSamples: [Sample] = [
         Sample(EvidencePageRequested(after: 41, before: 1_760_000_000_000, limit: 500)),
         Sample(
@@ -30,8 +55,19 @@ extension GoldenMessageTests {
             RegrantRequested(
                 requestID: "550e8400-e29b-41d4-a716-446655440000", environment: .production,
                 transactionID: key.transactionID, userID: .init("u1"), actor: "ops", reason: "ticket 5")),
-        Sample(PurchaseStatesRequested(keys: [key])),
-        Sample(PurchaseStatesAnswered(states: [PurchaseState(key: key, outcome: .held, reason: .unknownProduct)])),
+        Sample(PurchaseStatesRequested(keys: [key], withDetails: true)),
+        Sample(PurchaseStatesAnswered(states: [state])),
+        Sample(BooksPageRequested(after: customer, limit: 500)),
+        Sample(
+            BooksPageAnswered(
+                customers: 500, last: customer, hasMore: true,
+                differences: [
+                    BooksDifference(
+                        app: .init("app"), customer: customer, asset: .init("COINS"), balance: 61, ledger: 60, lots: 60,
+                        newest: 60, brokenLines: 0)
+                ],
+                totals: [.init(app: .init("app"), asset: .init("COINS"), accounts: 2, balance: 121, owed: 3)],
+                risks: [.init(app: .init("app"), customer: customer, flags: 2, lastAt: 1_760_000_000_000)])),
         Sample(FindingAcceptRequested(finding: 7, actor: "ops", reason: "known")),
         Sample(FindingRedriveRequested(finding: 7, actor: "ops", reason: "once more")),
         Sample(FindingAnswered(outcome: .accepted)),

@@ -14,6 +14,8 @@ final class ScriptedSources: Sources {
         var outcomes: [PurchaseKey: PurchaseState] = [:]
         /// Parked messages.
         var parked: [String: Int] = [:]
+        /// What Granting says of wallets, by the customer after whom a page begins; else nothing is there.
+        var books: [String: BooksPageAnswered] = [:]
         /// Entries of a page.
         var pageSize = 500
         /// Whether nobody answers.
@@ -52,6 +54,17 @@ final class ScriptedSources: Sources {
             script.redriven.append(purchase)
         }
     }
+
+    func books(after: CustomerID?, limit: Int64) throws -> BooksPageAnswered {
+        try script.withLock { script in
+            if script.isSilent { throw RequestError.timedOut }
+            return script.books[after?.rawValue ?? ""]
+                ?? BooksPageAnswered(
+                    customers: 0, last: nil, hasMore: false, differences: [], totals: [], risks: [])
+        }
+    }
+
+    func details(of keys: [PurchaseKey]) throws -> [PurchaseState] { try states(of: keys) }
 
     func parked() throws -> [String: Int] { script.withLock { $0.parked } }
 }

@@ -5,15 +5,17 @@ extension Announcement {
     /// The fact caused by a message.
     func fact(causedBy header: MessageHeader, app: AppID, at now: Int64) throws -> Fact {
         switch body {
-        case .granted(let message): try fact(message, header, app, now)
-        case .held(let message): try fact(message, header, app, now)
-        case .clawedBack(let message): try fact(message, header, app, now)
-        case .debtRepaid(let message): try fact(message, header, app, now)
-        case .riskFlagged(let message): try fact(message, header, app, now)
-        case .orderCreated(let message): try fact(message, header, app, now)
-        case .tokenIssued(let message): try fact(message, header, app, now)
-        case .spendDecided(let message): try fact(message, header, app, now)
-        case .swept(let message): try fact(message, header, app, now)
+        case .granted(var message):
+            message.isVerified = header.type == .purchaseVerified
+            return try fact(message, header, app, now)
+        case .held(let message): return try fact(message, header, app, now)
+        case .clawedBack(let message): return try fact(message, header, app, now)
+        case .debtRepaid(let message): return try fact(message, header, app, now)
+        case .riskFlagged(let message): return try fact(message, header, app, now)
+        case .orderCreated(let message): return try fact(message, header, app, now)
+        case .tokenIssued(let message): return try fact(message, header, app, now)
+        case .spendDecided(let message): return try fact(message, header, app, now)
+        case .swept(let message): return try fact(message, header, app, now)
         }
     }
 

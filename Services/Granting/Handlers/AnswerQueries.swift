@@ -21,6 +21,7 @@ struct AnswerQueries: Handler {
         case consent(ConsentRequested)
         case consumption(ConsumptionAssessmentRequested)
         case states(PurchaseStatesRequested)
+        case books(BooksPageRequested, limit: Int64)
     }
 
     /// Handles a batch inside one transaction.
@@ -49,6 +50,9 @@ struct AnswerQueries: Handler {
         if let question = incoming.read(ConsentRequested.self) { return .consent(question) }
         if let question = incoming.read(ConsumptionAssessmentRequested.self) { return .consumption(question) }
         if let question = incoming.read(PurchaseStatesRequested.self) { return .states(question) }
+        if let question = incoming.read(BooksPageRequested.self) {
+            return .books(question, limit: min(max(question.limit, 1), BooksPageRequested.mostCustomers))
+        }
         return incoming.read(TransactionRequested.self).map { .transaction($0) }
     }
 
@@ -62,7 +66,9 @@ struct AnswerQueries: Handler {
         case .entitlements(let question): EntitlementTables.read(question)
         case .consent(let question): ConsentTable.read(question)
         case .consumption(let question): ConsumptionTables.read(question)
+        case .states(let question) where question.withDetails == true: DetailTables.read(question)
         case .states(let question): StateTables.read(question)
+        case .books(let question, let limit): BooksTables.read(question, limit: limit)
         }
     }
 
@@ -74,7 +80,10 @@ struct AnswerQueries: Handler {
         case .history(_, let limit): try incoming.reply(try HistoryTables.page(rows, limit: limit))
         case .entitlements: try incoming.reply(try EntitlementTables.answer(rows))
         case .consent: try incoming.reply(try ConsentTable.answer(rows))
+        case .states(let question) where question.withDetails == true:
+            try incoming.reply(try DetailTables.answer(rows))
         case .states: try incoming.reply(try StateTables.answer(rows))
+        case .books(_, let limit): try incoming.reply(try BooksTables.answer(rows, limit: limit))
         case .consumption(let question):
             try incoming.reply(ConsumptionAssessment(try ConsumptionTables.facts(rows), of: question).answer)
         case .transaction:

@@ -40,6 +40,16 @@ struct CheckRound {
         try attempt("evidence") { try compareEvidence(now, &connection) }
         try attempt("repairs") { try repair(now, &connection) }
         try attempt("waiting") { try lookAtWaiting(now, &connection) }
+        try attempt("books") {
+            let counts = try BooksCheck(sources: sources).run(now, &connection)
+            if counts.opened > 0 { logger.error("books do not agree", ["accounts": .int(counts.opened)]) }
+            instruments.resolved.increment(by: counts.resolved)
+        }
+        try attempt("cases") {
+            let counts = try CaseReview(sources: sources).run(now, &connection)
+            instruments.resolved.increment(by: counts.resolved)
+            instruments.redriven.increment(by: counts.redriven)
+        }
         try attempt("parked") { try lookAtParked(now, &connection) }
         if let tolerance = settings.sales {
             try attempt("sales") {
@@ -86,6 +96,7 @@ struct CheckRound {
                     waiting.append(entry)
                 }
             }
+            undecided += try missedRefunds(among: entries)
             let (lost, wait) = (undecided, waiting)
             let opened = try connection.transaction { transaction in
                 let moved = try transaction.query(
@@ -110,6 +121,17 @@ struct CheckRound {
     /// answered; one that is nobody's has not been decided for them.
     private static func isLost(_ entry: EvidenceEntry, _ state: PurchaseState) -> Bool {
         state.outcome == .unknown || (state.outcome == .unclaimed && entry.hasSubmitter)
+    }
+
+    /// Refunds that were verified and that Granting does not know.
+    private func missedRefunds(among entries: [EvidenceEntry]) throws -> [NewFinding] {
+        let refunded = entries.filter { $0.statement.map { $0.revokedShare > 0 } ?? false }
+        let states = try sources.allDetails(of: refunded.map(\.key))
+        return refunded.compactMap { entry in
+            guard let state = states[entry.key], let evidence = PurchaseComparison.Evidence(entry) else { return nil }
+            let comparison = PurchaseComparison(evidence: evidence, state: state, isGrantedAsVerified: false)
+            return comparison.differences().contains(.refundMissed) ? comparison.finding(.refundMissed) : nil
+        }
     }
 
     private static func distinct(_ entries: [EvidenceEntry]) -> [EvidenceEntry] {

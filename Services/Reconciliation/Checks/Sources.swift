@@ -4,7 +4,7 @@ import Runtime
 import Synchronization
 
 /// Whom the checks ask, and who says a purchase again.
-protocol Sources: Sendable {
+protocol Sources: BookSources {
     /// A page of what was verified; throws `RequestError`.
     func evidence(after: Int64, before: Int64) throws -> EvidencePageAnswered
     /// What became of purchases; throws `RequestError`.
@@ -50,7 +50,8 @@ struct BrokerSources: Sources {
         Requester.Context(app: nil, correlationID: UUIDText.random(), patience: Self.patience)
     }
 
-    private func ask<Question: Message, Answer: Message>(
+    /// Asks and waits. Blocks.
+    func ask<Question: Message, Answer: Message>(
         _ question: Question, expecting answer: Answer.Type
     ) throws -> Answer {
         let context = context

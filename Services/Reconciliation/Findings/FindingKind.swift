@@ -17,6 +17,21 @@ enum FindingKind: String, CaseIterable, Sendable {
     /// Apple counted other units as sold, or kept more of the price.
     case salesDiffer = "sales_differ"
 
+    /// A balance, or the chain of its ledger, is not what the ledger adds up to.
+    case balanceDiffers = "balance_differs"
+    /// What is left of an account's lots is not its balance.
+    case lotsDiffer = "lots_differ"
+    /// What a purchase put into the ledger is not what it gave.
+    case amountDiffers = "amount_differs"
+    /// Granted, and its order still waits.
+    case orderBehind = "order_behind"
+    /// Granted as verified, and nothing was verified.
+    case evidenceMissing = "evidence_missing"
+    /// Apple has refunded it, and Granting does not know.
+    case refundMissed = "refund_missed"
+    /// A refund was told more than a day after it.
+    case refundLate = "refund_late"
+
     /// How soon a person should look.
     var severity: FindingSeverity {
         switch self {
@@ -26,6 +41,10 @@ enum FindingKind: String, CaseIterable, Sendable {
         // A user who has not come back; theirs when they do.
         case .purchaseUnclaimed: .notice
         case .messagesParked, .journalGap: .critical
+        // Somebody's money, and nothing that mends it by itself.
+        case .balanceDiffers, .lotsDiffer, .amountDiffers, .evidenceMissing: .critical
+        case .orderBehind, .refundMissed: .warning
+        case .refundLate: .notice
         case .streamReplaced, .factUnreadable, .salesDiffer: .warning
         }
     }
@@ -33,8 +52,10 @@ enum FindingKind: String, CaseIterable, Sendable {
     /// Whether deciding the purchase anew could mend it.
     var isRedrivable: Bool {
         switch self {
-        case .purchaseUndecided, .purchaseHeld, .purchaseUnclaimed: true
-        case .messagesParked, .journalGap, .streamReplaced, .factUnreadable, .salesDiffer: false
+        case .purchaseUndecided, .purchaseHeld, .purchaseUnclaimed, .refundMissed: true
+        case .messagesParked, .journalGap, .streamReplaced, .factUnreadable, .balanceDiffers, .lotsDiffer,
+            .amountDiffers, .orderBehind, .evidenceMissing, .refundLate, .salesDiffer:
+            false
         }
     }
 }

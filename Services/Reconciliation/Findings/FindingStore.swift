@@ -120,6 +120,14 @@ enum FindingStore {
         return Set(try rows.map { try $0.int8("finding") })
     }
 
+    /// Cases whose repair is not ours are looked at again at `time`.
+    static func lookAgain(at time: Int64, _ ids: [Int64], in transaction: inout Transaction) throws {
+        guard !ids.isEmpty else { return }
+        _ = try transaction.query(
+            "UPDATE reconciliation.findings SET next_at = $2 WHERE id = ANY($1::bigint[])",
+            [.int8Array(ids), .int8(time)])
+    }
+
     /// How many cases there are that nobody has ended, by kind and severity.
     static func counts(on connection: inout Connection) throws -> [(FindingKind, FindingSeverity, Int)] {
         try connection.query(

@@ -12,7 +12,8 @@ struct NewFinding: Sendable, Equatable {
     /// What was seen, free of payloads and persons.
     let evidence: JSONObject
 
-    private init(
+    /// Composes it.
+    init(
         _ kind: FindingKind, subject: String, app: AppID? = nil, purchase: PurchaseKey? = nil,
         orderNumber: OrderNumber? = nil, evidence: JSONObject
     ) {

@@ -38,6 +38,7 @@ enum BrokerRights {
         intake         purser.replies            *
         control        purser.from.control       catalog.{import.requested,requested} notification.redrive.requested
         reconciliation purser.from.reconciliation evidence.{page,redrive}.requested purchase.states.requested
+        reconciliation purser.from.reconciliation books.page.requested
         reconciliation purser.retry              {5s,30s,5m,1h}.reconciliation.commands
         reconciliation purser.parked             reconciliation.commands
         reconciliation purser.replies            *

@@ -48,7 +48,7 @@ enum DatabaseRights {
         intake.redrives                 read insert                                          sealed
         intake.schema_migrations        read
         intake.unannounced              read insert delete
-        reconciliation.cursors          read update(value,updated_at)
+        reconciliation.cursors          read update(value,place,updated_at)
         reconciliation.facts            read insert                                          sealed
         reconciliation.finding_events   read insert                                          sealed
         reconciliation.findings         read insert update(severity,state,evidence,seen_at,attempts,next_at,ended_at) sealed except(severity,state,evidence,seen_at,attempts,next_at,ended_at)
