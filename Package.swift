@@ -101,6 +101,9 @@ let package = Package(
                 "Observability", "Reloading",
             ]),
         shared("AppStoreServerAPI", ["HTTPClient", "JOSE", "Crypto", "JSON", "Runtime"]),
+        // What every service that calls Apple's Server API has in common.
+        shared(
+            "ServerAPIAccess", ["AppStoreServerAPI", "HTTPClient", "Apps", "Crypto", "Messages", "Service", "Runtime"]),
         shared("AppStoreSimulation", ["AppStore", "GameProtocol", "JOSE", "Crypto", "JSON", "HTTPClient", "Runtime"]),
 
         service(
@@ -120,9 +123,8 @@ let package = Package(
         service(
             "NotificationIntake",
             [
-                "Service", "Trust", "Reloading", "Apps", "AppStore", "AppStoreServerAPI", "Crypto", "JSON", "Messages",
-                "Pipeline",
-                "Postgres", "Runtime", "Observability", "HTTPClient",
+                "Service", "Trust", "Reloading", "Apps", "AppStore", "AppStoreServerAPI", "ServerAPIAccess", "Crypto", "JSON",
+                "Messages", "Pipeline", "Postgres", "Runtime", "Observability", "HTTPClient",
             ],
             resources: [.embedInCode("Migrations")]),
         // A library beside its executable: the benchmark runs the handlers without a broker.
@@ -137,8 +139,8 @@ let package = Package(
         service(
             "Reconciliation",
             [
-                "Service", "SalesReports", "Messages", "Pipeline", "AMQP", "Postgres", "JSON", "Runtime",
-                "Observability",
+                "Service", "Apps", "Reloading", "AppStoreServerAPI", "ServerAPIAccess", "JOSE", "SalesReports", "Messages",
+                "Pipeline", "AMQP", "Postgres", "JSON", "Runtime", "Observability",
             ],
             resources: [.embedInCode("Migrations")]),
         service(
@@ -258,8 +260,9 @@ let package = Package(
         tests(
             "Reconciliation",
             [
-                "Reconciliation", "Messages", "Pipeline", "AMQP", "Postgres", "JSON", "Runtime", "Observability",
-                "Service", "TestSupport",
+                "Reconciliation", "AppStoreServerAPI", "AppStoreSimulation", "ServerAPIAccess", "HTTPClient", "JOSE",
+                "Crypto", "Messages", "Pipeline", "AMQP", "Postgres", "JSON", "Runtime", "Observability", "Service",
+                "TestSupport",
             ]),
         tests(
             "Control",

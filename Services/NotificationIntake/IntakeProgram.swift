@@ -4,6 +4,7 @@ import Observability
 import Pipeline
 import Reloading
 import Runtime
+import ServerAPIAccess
 import Service
 import Trust
 
@@ -41,11 +42,14 @@ enum IntakeProgram: ServiceProgram {
             lanes: reader.integer(
                 "LANES", default: 1, in: 1...16, meaning: "threads that verify; each has its own connections"),
             revocation: RevocationPolicy(&reader), consumption: ConsumptionSettings(&reader),
-            serverAPI: ServerAPISettings(&reader))
+            // Reconciliation and support share the rate, and there may be copies; 5 a second are plenty for refunds.
+            serverAPI: ServerAPISettings(&reader, percent: 10))
     }
 
     static func check(_ settings: Settings, _ common: CommonSettings) -> [CheckResult] {
-        settings.trust.check() + AppStoreAccess.check(appsFolder: settings.trust.appsFolder)
+        settings.trust.check()
+            + AppStoreAccess.check(
+                appsFolder: settings.trust.appsFolder, reasonToWant: IntakeApps.reasonForKey)
     }
 
     /// Deliveries in hand at most: 32 × 256 KiB, four times in memory while they are verified, are 32 MiB a lane.
@@ -55,7 +59,7 @@ enum IntakeProgram: ServiceProgram {
         let logger = context.logger
         let (live, watching) = try settings.trust.follow(
             context, files: { $0.compactMap { $0.appStoreConnect?.file } },
-            make: { IntakeApps(trust: $0, access: AppStoreAccess.read($1, logger: logger)) })
+            make: { IntakeApps(trust: $0, apps: $1, logger: logger) })
         let metrics = IntakeMetrics(context.metrics)
         let schedule = settings.consumption.schedule
         return watching + consumption(settings, live, context)
@@ -74,6 +78,7 @@ enum IntakeProgram: ServiceProgram {
                     logger: context.logger)
             }
             + lanes(Topology.intakeRevocations, 1, context) { RecordChains(logger: context.logger) }
+            + lanes(Topology.intakeQueries, 1, context) { AnswerNotificationQueries() }
     }
 
     /// The way to Granting, and the thread that answers consumption requests.
@@ -119,6 +124,23 @@ struct IntakeApps: Sendable {
     let trust: TrustSettings
     /// Whom it may speak for.
     let access: AppStoreAccess
+
+    /// Reads the apps' keys. An unusable one is told; its app's requests wait.
+    init(trust: TrustSettings, apps: [AppConfiguration], logger: Logger) {
+        self.trust = trust
+        let (access, problems) = AppStoreAccess.read(apps, reasonToWant: Self.reasonForKey)
+        self.access = access
+        for problem in problems {
+            logger.error(
+                "Apple cannot be told about consumption",
+                ["app": .string(problem.app.rawValue), "problem": .string(problem.text)])
+        }
+    }
+
+    /// Why an app needs a key here.
+    static func reasonForKey(_ app: AppConfiguration) -> String? {
+        app.catalog.definition.policies.consumption == nil ? nil : "policies say `consumption: answer`"
+    }
 }
 
 /// The questions that Intake asks Granting.

@@ -1,8 +1,12 @@
 import AMQP
+import AppStoreServerAPI
+import Apps
 import Messages
 import Observability
 import Pipeline
+import Reloading
 import Runtime
+import ServerAPIAccess
 import Service
 
 /// Reconciliation: do all the books agree?
@@ -16,6 +20,7 @@ enum ReconciliationProgram: ServiceProgram {
             ("V003_purchases.sql", PackageResources.V003_purchases_sql),
             ("V004_sales.sql", PackageResources.V004_sales_sql),
             ("V005_books.sql", PackageResources.V005_books_sql),
+            ("V006_apple.sql", PackageResources.V006_apple_sql),
         ])
     }
 
@@ -45,7 +50,31 @@ enum ReconciliationProgram: ServiceProgram {
                 .init(stop: context.stop, logger: logger), instruments: JournalMetrics(context.metrics)),
             ChecksPart.start(database: database, interval: settings.interval, round: round, stop: context.stop),
             LanePart(lane, name: queue.name),
-        ]
+        ] + (try apple(settings.apple, database, sources, context))
+    }
+
+    static func check(_ settings: ReconciliationSettings, _ common: CommonSettings) -> [CheckResult] {
+        settings.apple.files.map { AppStoreAccess.check(appsFolder: $0.folder) } ?? []
+    }
+
+    /// Whoever asks Apple, if the apps' folder is named.
+    private static func apple(
+        _ settings: AppleSettings, _ database: Secret, _ sources: BrokerSources, _ context: ServiceContext
+    ) throws -> [any ServicePart] {
+        let (logger, stop) = (context.logger, context.stop)
+        guard let files = settings.files else {
+            logger.warning("Apple is asked nothing: APPS names no folder")
+            return []
+        }
+        let (live, watching) = try files.follow(
+            context, files: { $0.compactMap { $0.appStoreConnect?.file } }, make: { AppleApps($0, logger: logger) })
+        let part = ApplePart.start(
+            .init(
+                database: database, interval: settings.interval, pass: settings.pass,
+                instruments: AppleMetrics(context.metrics), logger: logger, stop: stop),
+            apps: live, sources: sources
+        ) { ServerAPIDoor($0.access, settings.serverAPI, stop: stop) }
+        return watching + [part]
     }
 }
 

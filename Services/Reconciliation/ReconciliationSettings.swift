@@ -12,6 +12,8 @@ struct ReconciliationSettings: Sendable {
     let waitingTime: Int64
     /// When sales reports are said to differ.
     let sales: SalesTolerance
+    /// How Apple is asked.
+    let apple: AppleSettings
 
     /// Reads them.
     init(_ reader: inout SettingsReader) {
@@ -33,5 +35,6 @@ struct ReconciliationSettings: Sendable {
                     "WAITING_SECONDS", default: 86_400, in: 1...2_592_000,
                     meaning: "seconds after which a held or unclaimed purchase is a finding"))
         sales = SalesTolerance(&reader)
+        apple = AppleSettings(&reader)
     }
 }

@@ -161,6 +161,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let booksPageRequested = MessageType(rawValue: "books.page.requested")
     /// The answer to it.
     public static let booksPageAnswered = MessageType(rawValue: "books.page.answered")
+    /// Question: which notifications have come in.
+    public static let notificationStatesRequested = MessageType(rawValue: "notification.states.requested")
+    /// The answer to it.
+    public static let notificationStatesAnswered = MessageType(rawValue: "notification.states.answered")
     /// An operator lives with a finding.
     public static let findingAcceptRequested = MessageType(rawValue: "finding.accept.requested")
     /// An operator wants a finding's repair tried now.

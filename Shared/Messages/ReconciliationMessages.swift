@@ -189,8 +189,12 @@ public struct PurchaseState: Codable, Sendable, Equatable {
     public var reason: HeldReason?
     /// The books' own account of it, where that was asked for.
     public var details: PurchaseDetails?
+    /// When the newest statement that Granting knows was signed (ms since 1970); nil if it knows none.
+    public var signedDate: Int64?
+    /// How much of the purchase that statement takes back (0…100,000 milliunits).
+    public var revokedShare: Int64?
 
-    /// Composes the state.
+    /// Composes the state; what is known of the statement is set afterwards.
     public init(key: PurchaseKey, outcome: Outcome, reason: HeldReason? = nil) {
         environment = key.environment
         transactionID = key.transactionID

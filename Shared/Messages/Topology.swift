@@ -114,6 +114,9 @@ public enum Topology {
             .booksPageRequested,
         ])
 
+    /// Questions about what Apple has told.
+    public static let intakeQueries = Queue(
+        name: "intake.queries", durability: .query, types: [.notificationStatesRequested])
     /// Genuine notifications of Apple to act on.
     public static let grantingNotifications = Queue(
         name: "granting.notifications", durability: .work, types: MessageType.notifications)
@@ -137,7 +140,8 @@ public enum Topology {
     public static let queues = [
         verificationPurchases, verificationRevocations, verificationCommands, verificationReceipts,
         verificationQueries, grantingPurchases, grantingWallet, grantingCommands, grantingQueries,
-        grantingNotifications, intakeNotifications, intakeCommands, intakeRevocations, reconciliationCommands,
+        grantingNotifications, intakeNotifications, intakeCommands, intakeRevocations, intakeQueries,
+        reconciliationCommands,
     ]
 
     /// The queues whose messages are retried, parked and replayed.

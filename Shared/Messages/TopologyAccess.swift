@@ -61,12 +61,17 @@ extension Topology {
     /// Intake: the only one that can say what Apple has told, and the only one that may ask what Apple may be told.
     public static let intakeAccess = Access(
         user: "intake", says: MessageType.notifications + [.chainCheckRequested, .consumptionAssessmentRequested],
-        reads: [intakeNotifications, intakeCommands, intakeRevocations], asks: true, answers: true, operates: false)
-    /// Reconciliation: reads the stream of facts, asks, and has said again what was lost. It can claim nothing for
-    /// anybody: that is `regrant.requested`, an operator's word.
+        reads: [intakeNotifications, intakeCommands, intakeRevocations, intakeQueries], asks: true, answers: true,
+        operates: false)
+    /// Reconciliation: reads the stream of facts, asks, has said again what was lost, and hands in what Apple signed and
+    /// nobody brought, to be verified like everybody's. It can claim nothing for anybody: that is `regrant.requested`, an
+    /// operator's word.
     public static let reconciliationAccess = Access(
         user: "reconciliation",
-        says: [.evidencePageRequested, .evidenceRedriveRequested, .purchaseStatesRequested, .booksPageRequested],
+        says: [
+            .evidencePageRequested, .evidenceRedriveRequested, .purchaseStatesRequested, .booksPageRequested,
+            .notificationStatesRequested, .notificationReceived, .notificationRedriveRequested,
+        ],
         reads: [reconciliationCommands, facts], asks: true, answers: true, operates: false)
     /// The operator's command line: requests only.
     public static let controlAccess = Access(

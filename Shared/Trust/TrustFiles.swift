@@ -41,31 +41,12 @@ public struct TrustFiles: Sendable, Equatable {
         make: @escaping @Sendable (TrustSettings, [AppConfiguration]) -> Value
     ) throws -> (live: Live<Value>, parts: [any ServicePart]) {
         let trust = try load(context.logger)
-        let read: @Sendable () -> AppsReading<Value> = { [appsFolder] in
-            Self.read(appsFolder, files) { make(TrustSettings(apps: $0.map(AcceptedApp.init), roots: trust.roots), $0) }
-        }
-        let first = read()
-        guard let value = first.value else { throw TrustSettings.Problems(sentences: first.problems) }
-        let live = Live(value)
-        guard let reloadInterval else { return (live, []) }
-        let watch = AppsWatch(
-            folder: appsFolder, live: live, first: first, logger: context.logger, metrics: context.metrics, read: read)
-        return (live, [AppsWatchPart.start(watch, every: reloadInterval, stop: context.stop)])
-    }
-
-    private static func read<Value: Sendable>(
-        _ folder: String, _ files: ([AppConfiguration]) -> [String], _ make: ([AppConfiguration]) -> Value
-    ) -> AppsReading<Value> {
-        let before = AppsDirectory.stamp(folder, others: [])
-        switch AppsDirectory.load(folder) {
-        case .failure(let error):
-            return AppsReading(value: nil, count: 0, problems: error.problems.map { "\($0)" }, files: [], stamp: before)
-        case .success(let apps):
-            let files = files(apps)
-            let whole = AppsDirectory.stamp(folder, others: files)
-            // Both before what they stand for is read, or the next look finds a difference and reads it again.
-            let stamp = AppsDirectory.stamp(folder, others: []) == before ? whole : before
-            return AppsReading(value: make(apps), count: apps.count, problems: [], files: files, stamp: stamp)
+        do throws(AppsFiles.Problems) {
+            return try AppsFiles(folder: appsFolder, reloadInterval: reloadInterval).follow(context, files: files) {
+                make(TrustSettings(apps: $0.map(AcceptedApp.init), roots: trust.roots), $0)
+            }
+        } catch {
+            throw TrustSettings.Problems(sentences: error.sentences)
         }
     }
 

@@ -34,6 +34,10 @@ import Testing
                     "1": .granted, "2": .held, "3": .unclaimed, "4": .refunded, "5": .unknown,
                 ])
             #expect(states.first { $0.outcome == .held }?.reason == .unknownProduct)
+            // The newest statement, and what it takes back.
+            #expect(states.map(\.revokedShare) == [0, 0, 0, 100_000, nil])
+            let refund = try #require(states.first { $0.outcome == .refunded })
+            #expect(refund.signedDate == transaction("4", signed: 1).signedDate)
             #expect(try Self.states(&session, ["1"], .sandbox).map(\.outcome) == [.unknown])
             #expect(try Self.states(&session, (1...600).map { String($0) }).count == PurchaseStatesRequested.mostKeys)
         }

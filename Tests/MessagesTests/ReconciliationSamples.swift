@@ -3,6 +3,8 @@
 /// What Reconciliation asks, and what operators decide about its findings.
 extension GoldenMessageTests {
     private static let key = PurchaseKey(environment: .production, transactionID: .init("504319184420155588"))
+    private static let notification = NotificationKey(
+        environment: .production, notificationUUID: "550e8400-e29b-41d4-a716-446655440000")
 
     private static let statement: PurchaseStatement = {
         var transaction = GoldenMessageTests.transaction
@@ -34,6 +36,8 @@ extension GoldenMessageTests {
         details.owed = coins
         var state = PurchaseState(key: key, outcome: .held, reason: .unknownProduct)
         state.details = details
+        state.signedDate = 1_760_000_000_000
+        state.revokedShare = 50_000
         return state
     }()
 
@@ -68,6 +72,9 @@ extension GoldenMessageTests {
                 ],
                 totals: [.init(app: .init("app"), asset: .init("COINS"), accounts: 2, balance: 121, owed: 3)],
                 risks: [.init(app: .init("app"), customer: customer, flags: 2, lastAt: 1_760_000_000_000)])),
+        Sample(NotificationStatesRequested(keys: [notification])),
+        Sample(
+            NotificationStatesAnswered(states: [NotificationState(key: notification, storedAt: 1_760_000_000_000)])),
         Sample(FindingAcceptRequested(finding: 7, actor: "ops", reason: "known")),
         Sample(FindingRedriveRequested(finding: 7, actor: "ops", reason: "once more")),
         Sample(FindingAnswered(outcome: .accepted)),

@@ -16,7 +16,8 @@ enum StateTables {
         let keys = question.keys.prefix(PurchaseStatesRequested.mostKeys)
         return Statement(
             """
-            SELECT k.environment, k.transaction_id, t.held_reason, \(outcome) AS outcome
+            SELECT k.environment, k.transaction_id, t.held_reason, t.signed_date, t.revoked_share,
+                \(outcome) AS outcome
             FROM unnest($1::text[], $2::text[]) AS k(environment, transaction_id)
             LEFT JOIN granting.transactions t ON t.environment = k.environment AND t.transaction_id = k.transaction_id
             """,
@@ -35,8 +36,11 @@ enum StateTables {
             let outcome = PurchaseState.Outcome(rawValue: try row.text("outcome"))
         else { return nil }
         let key = PurchaseKey(environment: environment, transactionID: TransactionID(try row.text("transaction_id")))
-        return PurchaseState(
+        var state = PurchaseState(
             key: key, outcome: outcome,
             reason: try row.optionalText("held_reason").flatMap { HeldReason(rawValue: $0) })
+        state.signedDate = try row.optionalInt8("signed_date")
+        state.revokedShare = try row.optionalInt8("revoked_share")
+        return state
     }
 }

@@ -40,25 +40,27 @@ struct BrokerSources: Sources {
         let request = EvidenceRedriveRequested(
             environment: purchase.environment, transactionID: purchase.transactionID, actor: FindingStore.itself,
             reason: reason)
-        let context = context
+        let context = context()
         try wait { [requester] in try await requester.tell(request, context: context) }
     }
 
     func parked() throws -> [String: Int] { try inspect() }
 
-    private var context: Requester.Context {
-        Requester.Context(app: nil, correlationID: UUIDText.random(), patience: Self.patience)
+    /// What travels with a question.
+    func context(_ app: AppID? = nil) -> Requester.Context {
+        Requester.Context(app: app, correlationID: UUIDText.random(), patience: Self.patience)
     }
 
-    /// Asks and waits. Blocks.
+    /// Asks and waits; throws `RequestError`.
     func ask<Question: Message, Answer: Message>(
         _ question: Question, expecting answer: Answer.Type
     ) throws -> Answer {
-        let context = context
+        let context = context()
         return try wait { [requester] in try await requester.ask(question, expecting: answer, context: context) }
     }
 
-    private func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
+    /// Blocks until `work` is done.
+    func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
         let (slot, done) = (Slot<Value>(), StopSignal())
         Task {
             do {

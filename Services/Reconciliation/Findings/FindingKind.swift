@@ -16,6 +16,12 @@ enum FindingKind: String, CaseIterable, Sendable {
     case factUnreadable = "fact_unreadable"
     /// Apple counted other units as sold, or kept more of the price.
     case salesDiffer = "sales_differ"
+    /// Apple has told it, and it never came.
+    case notificationMissed = "notification_missed"
+    /// It came, and Granting does not know what it says.
+    case notificationUnapplied = "notification_unapplied"
+    /// Apple cannot be asked for an app.
+    case appleUnreachable = "apple_unreachable"
 
     /// A balance, or the chain of its ledger, is not what the ledger adds up to.
     case balanceDiffers = "balance_differs"
@@ -45,6 +51,10 @@ enum FindingKind: String, CaseIterable, Sendable {
         case .balanceDiffers, .lotsDiffer, .amountDiffers, .evidenceMissing: .critical
         case .orderBehind, .refundMissed: .warning
         case .refundLate: .notice
+        // Mended by itself; critical when that fails.
+        case .notificationMissed, .notificationUnapplied: .warning
+        // While it lasts nothing that is missed can be found.
+        case .appleUnreachable: .critical
         case .streamReplaced, .factUnreadable, .salesDiffer: .warning
         }
     }
@@ -54,7 +64,8 @@ enum FindingKind: String, CaseIterable, Sendable {
         switch self {
         case .purchaseUndecided, .purchaseHeld, .purchaseUnclaimed, .refundMissed: true
         case .messagesParked, .journalGap, .streamReplaced, .factUnreadable, .balanceDiffers, .lotsDiffer,
-            .amountDiffers, .orderBehind, .evidenceMissing, .refundLate, .salesDiffer:
+            .amountDiffers, .orderBehind, .evidenceMissing, .refundLate, .salesDiffer, .notificationMissed,
+            .notificationUnapplied, .appleUnreachable:
             false
         }
     }

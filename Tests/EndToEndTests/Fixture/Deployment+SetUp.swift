@@ -64,6 +64,7 @@ extension Deployment {
             // Where a test waits for a repair, minutes are a second.
             settings["INTERVAL_MS"] = name.hasPrefix("reconciliation") ? "200" : "10000"
             if name.hasPrefix("reconciliation") { settings["DECISION_SECONDS"] = "1" }
+            if name.hasPrefix("apple") { settings.merge(appleSettings) { $1 } }
         }
         if service != .simulator {
             settings["AMQP_URL"] = brokerURL(user: service.rawValue)
@@ -75,6 +76,15 @@ extension Deployment {
         settings["LOG_LEVEL"] = "debug"
         let prefix = "PURSER_\(service.rawValue.uppercased())_"
         return Dictionary(uniqueKeysWithValues: settings.map { (prefix + $0.key, $0.value) })
+    }
+
+    /// How Apple is asked what it has told: every second instead of every quarter of an hour.
+    private var appleSettings: [String: String] {
+        [
+            "APPS": folder + "/apps", "SERVER_API_PRODUCTION": simulator, "SERVER_API_SANDBOX": simulator + "/sandbox",
+            "SERVER_API_PERCENT": "100", "APPLE_INTERVAL_SECONDS": "1", "APPLE_DELAY_SECONDS": "1",
+            "APPLE_FIRST_DAYS": "1",
+        ]
     }
 
     /// Where Apple is told about consumption. Where a test waits for Apple's hours to pass, they are seconds.

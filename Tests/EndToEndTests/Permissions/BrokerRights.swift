@@ -39,6 +39,7 @@ enum BrokerRights {
         control        purser.from.control       catalog.{import.requested,requested} notification.redrive.requested
         reconciliation purser.from.reconciliation evidence.{page,redrive}.requested purchase.states.requested
         reconciliation purser.from.reconciliation books.page.requested
+        reconciliation purser.from.reconciliation notification.{states.requested,received,redrive.requested}
         reconciliation purser.retry              {5s,30s,5m,1h}.reconciliation.commands
         reconciliation purser.parked             reconciliation.commands
         reconciliation purser.replies            *
@@ -74,7 +75,7 @@ enum BrokerRights {
         granting.notifications.parked           control       -
         granting.queries                        granting      -
         intake.{notifications,commands}         intake        -
-        intake.revocations                      intake        -
+        intake.{revocations,queries}            intake        -
         intake.revocations.parked               control       -
         intake.notifications.parked             control       -
         intake.commands.parked                  control       -

@@ -1,23 +1,24 @@
 import AppStoreServerAPI
-import Service
+public import Service
 
 /// Where Apple's Server API is, and how much of each app's rate this copy may use.
-struct ServerAPISettings: Sendable, Equatable {
+public struct ServerAPISettings: Sendable, Equatable {
     /// The address of Production.
-    let production: String
+    public let production: String
     /// The address of the Sandbox.
-    let sandbox: String
+    public let sandbox: String
     /// Per cent of the rate that Apple allows an app.
-    let percent: Int
+    public let percent: Int
 
-    /// Reads the settings.
-    init(_ reader: inout SettingsReader) {
+    /// Reads the settings `SERVER_API_…`.
+    ///
+    /// - Parameter percent: the service's usual share of the rate, which all services and copies have together.
+    public init(_ reader: inout SettingsReader, percent usual: Int) {
         production = Self.address(
             &reader, "SERVER_API_PRODUCTION", isProduction: true, "Apple's Server API for Production")
         sandbox = Self.address(&reader, "SERVER_API_SANDBOX", isProduction: false, "Apple's Server API for the Sandbox")
         percent = reader.integer(
-            // Reconciliation and support share the rate, and there may be a few copies; 5 a second are plenty for refunds.
-            "SERVER_API_PERCENT", default: 10, in: 1...100,
+            "SERVER_API_PERCENT", default: usual, in: 1...100,
             meaning: "per cent of Apple's rate for an app that this copy may use; all copies and services share 100")
     }
 
