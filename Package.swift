@@ -123,7 +123,8 @@ let package = Package(
         service(
             "NotificationIntake",
             [
-                "Service", "Trust", "Reloading", "Apps", "AppStore", "AppStoreServerAPI", "ServerAPIAccess", "Crypto", "JSON",
+                "Service", "Trust", "Reloading", "Apps", "AppStore", "AppStoreServerAPI", "ServerAPIAccess", "Crypto",
+                "JSON",
                 "Messages", "Pipeline", "Postgres", "Runtime", "Observability", "HTTPClient",
             ],
             resources: [.embedInCode("Migrations")]),
@@ -139,7 +140,8 @@ let package = Package(
         service(
             "Reconciliation",
             [
-                "Service", "Apps", "Reloading", "AppStoreServerAPI", "ServerAPIAccess", "JOSE", "SalesReports", "Messages",
+                "Service", "Apps", "Reloading", "AppStoreServerAPI", "ServerAPIAccess", "JOSE", "SalesReports",
+                "Messages",
                 "Pipeline", "AMQP", "Postgres", "JSON", "Runtime", "Observability",
             ],
             resources: [.embedInCode("Migrations")]),

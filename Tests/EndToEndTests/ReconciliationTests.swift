@@ -138,6 +138,40 @@ import Testing
         }
     }
 
+    @Test func `a balance changed by hand is found by the next pass, and ends the audit with 1 (R28)`()
+        async throws
+    {
+        let deployment = try await Deployment.shared("reconciliation")
+        try await onThread {
+            var dora = try deployment.backend("dora")
+            let bought = try deployment.purchase(Self.product, account: "dora")
+            #expect(try dora.verify(bought.signedTransactionInfo, orderNumber: nil).status == "GRANTED")
+            func waiting() throws -> Int {
+                try deployment.metric(
+                    "purser_reconciliation_findings_waiting", of: .reconciliation,
+                    labels: ["balance_differs", "critical"])
+            }
+            func change(by amount: Int) throws {
+                var superuser = try deployment.platform.connect(deployment.database)
+                _ = try superuser.query(
+                    """
+                    UPDATE granting.accounts SET balance = balance + $1
+                    WHERE customer = (SELECT customer FROM granting.customers WHERE user_id = 'dora')
+                    """, [.int8(Int64(amount))])
+            }
+            func audit() throws -> Command.Outcome {
+                try deployment.run("purser", ["audit", "--full"], deployment.controlEnvironment)
+            }
+            #expect(try waiting() == 0)
+            try change(by: 7)
+            try eventually("it is told by the metric") { try waiting() == 1 }
+            let spoiled = try audit()
+            #expect(spoiled.status == 1 && spoiled.output.contains("reconciliation.critical"), "\(spoiled.output)")
+            try change(by: -7)
+            try eventually("it ends by itself") { try waiting() == 0 }
+        }
+    }
+
     @Test func `a parked message is a finding, is shown with its reason, comes back, and may be accepted (R08)`()
         async throws
     {
