@@ -16,7 +16,9 @@ enum ControlMain {
                purser findings list|show|accept|redrive
                                                     what reconciliation has found, and what to do about it
                purser find [options]                a customer's, an order's or a purchase's story
-               purser report --date DATE [options]  a page about a day, as Markdown
+               purser report --date DATE [options]  a page about a day, as Markdown or HTML
+               purser reconcile --date DATE [options]
+                                                    has a day compared now, and tells how it went
                purser sales import [options] FILE   hands in a sales report of Apple, to be compared with the books
                purser regrant TRANSACTION [options] has a verified purchase decided anew
                purser replay QUEUE [options]        shows parked messages, or sends them back
@@ -55,6 +57,7 @@ enum ControlMain {
         case "find": return FindCommand(output: output, environment: environment).run(arguments: rest)
         case "report": return ReportCommand(output: output, environment: environment).run(arguments: rest)
         case "sales": return await SalesCommand(output: output, environment: environment).run(arguments: rest)
+        case "reconcile": return await ReconcileCommand(output: output, environment: environment).run(arguments: rest)
         case "regrant": return await RegrantCommand(output: output, environment: environment).run(arguments: rest)
         case "replay": return ReplayCommand(output: output, environment: environment).run(arguments: rest)
         case "risk": return await RiskCommand(output: output, environment: environment).run(arguments: rest)

@@ -21,6 +21,7 @@ enum ReconciliationProgram: ServiceProgram {
             ("V004_sales.sql", PackageResources.V004_sales_sql),
             ("V005_books.sql", PackageResources.V005_books_sql),
             ("V006_apple.sql", PackageResources.V006_apple_sql),
+            ("V007_daily.sql", PackageResources.V007_daily_sql),
         ])
     }
 
@@ -49,6 +50,8 @@ enum ReconciliationProgram: ServiceProgram {
                 broker: broker, database: database, months: settings.journalMonths,
                 .init(stop: context.stop, logger: logger), instruments: JournalMetrics(context.metrics)),
             ChecksPart.start(database: database, interval: settings.interval, round: round, stop: context.stop),
+            DailyPart.start(
+                database: database, work: daily(settings, sources, context), stop: context.stop),
             LanePart(lane, name: queue.name),
         ] + (try apple(settings.apple, database, sources, context))
     }
@@ -75,6 +78,18 @@ enum ReconciliationProgram: ServiceProgram {
             apps: live, sources: sources
         ) { ServerAPIDoor($0.access, settings.serverAPI, stop: stop) }
         return watching + [part]
+    }
+}
+
+extension ReconciliationProgram {
+    private static func daily(
+        _ settings: ReconciliationSettings, _ sources: BrokerSources, _ context: ServiceContext
+    ) -> DailyPart.Work {
+        let (folder, logger) = (settings.apple.files?.folder, context.logger)
+        return DailyPart.Work(
+            run: DailyRun(sources: sources, decisionTime: settings.decisionTime, logger: logger),
+            settings: settings.daily, zones: { folder.map { AppClocks.read($0, logger: logger) } ?? [:] },
+            instruments: DailyMetrics(context.metrics))
     }
 }
 

@@ -14,6 +14,8 @@ struct ReconciliationSettings: Sendable {
     let sales: SalesTolerance
     /// How Apple is asked.
     let apple: AppleSettings
+    /// The daily run.
+    let daily: DailySettings
 
     /// Reads them.
     init(_ reader: inout SettingsReader) {
@@ -36,5 +38,6 @@ struct ReconciliationSettings: Sendable {
                     meaning: "seconds after which a held or unclaimed purchase is a finding"))
         sales = SalesTolerance(&reader)
         apple = AppleSettings(&reader)
+        daily = DailySettings(&reader)
     }
 }

@@ -7,25 +7,27 @@ import Postgres
 struct RunCommands: Handler {
     private var findings: RunFindingCommands
     private var sales: StoreSalesReports
+    private var runs: AcceptRunRequests
 
     init(logger: Logger) {
         findings = RunFindingCommands(logger: logger)
         sales = StoreSalesReports(logger: logger)
+        runs = AcceptRunRequests()
     }
 
     mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
         var outcomes: [Outcome] = []
         var rest = batch[...]
         while let first = rest.first {
-            let isSales = Self.isAboutSales(first)
-            let run = Array(rest.prefix { Self.isAboutSales($0) == isSales })
+            let type = first.header.type
+            let run = Array(rest.prefix { $0.header.type == type })
             rest = rest.dropFirst(run.count)
-            outcomes +=
-                isSales
-                ? try sales.handle(run, in: &transaction) : try findings.handle(run, in: &transaction)
+            switch type {
+            case .salesImportRequested: outcomes += try sales.handle(run, in: &transaction)
+            case .reconciliationRunRequested: outcomes += try runs.handle(run, in: &transaction)
+            default: outcomes += try findings.handle(run, in: &transaction)
+            }
         }
         return outcomes
     }
-
-    private static func isAboutSales(_ incoming: Incoming) -> Bool { incoming.header.type == .salesImportRequested }
 }

@@ -6,7 +6,7 @@ import Runtime
 enum SingleRunner {
     /// What is done once.
     enum Work: String {
-        case journal, checks, apple
+        case journal, checks, apple, daily
     }
 
     /// Waits for the lock; false if the stop signal came first. The session must stay open while the work is done.

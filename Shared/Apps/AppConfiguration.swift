@@ -40,6 +40,9 @@ public struct AppConfiguration: Sendable, Equatable {
     /// Assets, products and policies.
     public var catalog: Catalog
 
+    /// The clock by which its days are counted, an IANA name such as `Asia/Shanghai`; nil: UTC.
+    public var timeZone: String?
+
     /// The files its products are in; nil if they are in the app's own.
     public var productFiles: ProductFiles?
 

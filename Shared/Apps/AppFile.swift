@@ -48,6 +48,7 @@ package struct AppFile {
         let bundleIDs = root.texts("bundleIds", NameRule.bundleID.text, NameRule.bundleID.isValid)
         let appleID = root.int64("appAppleId", in: 1...Int64.max)
         let environments = environments()
+        let timeZone = root.optionalText("timeZone", NameRule.timeZone.text, NameRule.timeZone.isValid)
         let login = root.mapping("loginTokens").map(tokens)
         let service = root.optionalMapping("serviceTokens").map(tokens)
         let appStoreConnect = root.optionalMapping("appStoreConnect").flatMap(self.appStoreConnect)
@@ -68,6 +69,7 @@ package struct AppFile {
                 appStoreConnect: appStoreConnect, receiptSecret: receiptSecret, identityKeys: identities ?? [],
                 catalog: catalog)
             app?.productFiles = files
+            app?.timeZone = timeZone?.text
         }
         return Parsed(
             app: app, hosts: hosts, pathPrefix: prefix?.text ?? "", bundleIDs: bundleIDs,

@@ -32,6 +32,10 @@ struct NameRule: Sendable {
         return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
             && parts.allSatisfy { isMade($0, of: digits, "abcdefABCDEF", upTo: 12) }
     }
+    /// What PostgreSQL does not know counts as UTC: which names there are changes with every edition of the time zones.
+    static let timeZone = NameRule("an IANA name like Asia/Shanghai") {
+        isMade($0, of: lower, upper, digits, "/_+-", upTo: 64) && starts($0, with: upper)
+    }
     static let path = NameRule("a path") { !$0.isEmpty && $0.utf8.count <= 1_024 && !hasControls($0) }
     static let assetID = NameRule("1 to 32 of A-Z, 0-9 and _, starting with A-Z") {
         isMade($0, of: upper, digits, "_", upTo: 32) && starts($0, with: upper)

@@ -165,6 +165,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let notificationStatesRequested = MessageType(rawValue: "notification.states.requested")
     /// The answer to it.
     public static let notificationStatesAnswered = MessageType(rawValue: "notification.states.answered")
+    /// An operator wants a day compared.
+    public static let reconciliationRunRequested = MessageType(rawValue: "reconciliation.run.requested")
+    /// It is written down.
+    public static let reconciliationRunAnswered = MessageType(rawValue: "reconciliation.run.answered")
     /// An operator lives with a finding.
     public static let findingAcceptRequested = MessageType(rawValue: "finding.accept.requested")
     /// An operator wants a finding's repair tried now.

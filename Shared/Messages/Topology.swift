@@ -134,7 +134,9 @@ public enum Topology {
     /// What operators decide about findings, and what they hand in.
     public static let reconciliationCommands = Queue(
         name: "reconciliation.commands", durability: .work,
-        types: [.findingAcceptRequested, .findingRedriveRequested, .salesImportRequested])
+        types: [
+            .findingAcceptRequested, .findingRedriveRequested, .salesImportRequested, .reconciliationRunRequested,
+        ])
 
     /// All queues but the parking, retry and reply ones, which follow from these, and the stream.
     public static let queues = [

@@ -80,6 +80,7 @@ extension Topology {
             .catalogImportRequested, .catalogRequested, .notificationRedriveRequested, .riskClearRequested,
             .userEraseRequested, .userTransferRequested, .sandboxSweepRequested,
             .regrantRequested, .findingAcceptRequested, .findingRedriveRequested, .salesImportRequested,
+            .reconciliationRunRequested,
         ],
         reads: [],
         asks: true, answers: false, operates: true)

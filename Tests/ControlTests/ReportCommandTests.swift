@@ -10,8 +10,10 @@ import Testing
     private static func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
 
     @Test(arguments: [
-        "", "--date", "--date 2026-13-01", "--date 2026-1-1", "--date 30.11.2026", "--date 2026-11-30 --offset 8",
-        "--date 2026-11-30 --offset +15:00", "--date 2026-11-30 --offset *08:00", "2026-11-30", "--date 2026-11-30 x",
+        "", "--date", "--date 2026-13-01", "--date 2026-1-1", "--date 30.11.2026",
+        "--live --date 2026-11-30 --offset 8", "--live --date 2026-11-30 --offset +15:00",
+        "--live --date 2026-11-30 --offset *08:00", "--date 2026-11-30 --offset +08:00",
+        "--date 2026-11-30 --format pdf", "--live --date 2026-11-30 --format html", "2026-11-30", "--date 2026-11-30 x",
     ]) func `words that are no usage are refused`(text: String) {
         #expect(throws: WordProblem.self) { _ = try ReportOptions(Self.words(text)) }
     }
@@ -19,9 +21,9 @@ import Testing
     @Test func `a day begins where its clock says`() throws {
         let utc = try ReportOptions(Self.words("--date 2026-05-28"))
         #expect(utc.from == 1_779_926_400_000 && utc.to == utc.from + 86_400_000 && !utc.listsPurchases)
-        let beijing = try ReportOptions(Self.words("--date 2026-05-28 --offset +08:00 --purchases --app a"))
+        let beijing = try ReportOptions(Self.words("--live --date 2026-05-28 --offset +08:00 --purchases --app a"))
         #expect(beijing.from == utc.from - 28_800_000 && beijing.listsPurchases && beijing.app == "a")
-        let denver = try ReportOptions(Self.words("--date 2026-05-28 --offset -06:30"))
+        let denver = try ReportOptions(Self.words("--live --date 2026-05-28 --offset -06:30"))
         #expect(denver.from == utc.from + 23_400_000)
     }
 
@@ -54,7 +56,7 @@ import Testing
                 #expect(command.run(arguments: Self.words(text)) == 0, "\(lines)")
                 return lines
             }
-            let page = report("--date 2026-05-28 --purchases")
+            let page = report("--live --date 2026-05-28 --purchases")
             #expect(page.first == "# Purser, 2026-05-28 (UTC+00:00)")
             // What was granted less what was taken back, spent, repaid and swept is what the wallets hold.
             var connection = try audited.database.open()
@@ -73,9 +75,9 @@ import Testing
             #expect(page.contains("| purchase_held | warning | 1 | 0 | 0 | 1 |"))
             #expect(page.contains("| messages_parked | critical | 1 | 1 | 0 | 0 |"))
             #expect(!page.joined().contains("canary"), "no user is named")
-            let other = report("--date 2026-05-27")
+            let other = report("--live --date 2026-05-27")
             #expect(other.contains("None.") && !other.joined().contains("DANBING"))
-            #expect(!report("--date 2026-05-28 --app other").joined().contains("DANBING"))
+            #expect(!report("--live --date 2026-05-28 --app other").joined().contains("DANBING"))
         }
     }
 
@@ -103,7 +105,7 @@ import Testing
                 FROM granting.refund_statements WHERE revocation_date IS NOT NULL
                 """
             ).single()
-            #expect(command.run(arguments: ["--date", try row.text("day")]) == 0)
+            #expect(command.run(arguments: ["--live", "--date", try row.text("day")]) == 0)
             let late = try row.int8("late")
             let listed = lines.filter { $0.hasPrefix("| Production/") || $0.hasPrefix("| Sandbox/") }
             #expect(late > 0 && Int64(listed.count) == late, "\(listed)")

@@ -167,8 +167,20 @@ import Testing
             try eventually("it is told by the metric") { try waiting() == 1 }
             let spoiled = try audit()
             #expect(spoiled.status == 1 && spoiled.output.contains("reconciliation.critical"), "\(spoiled.output)")
+            let books = Books(deployment: deployment)
+            let today = try books.text("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')", [])
+            func purser(_ words: String...) throws -> Command.Outcome {
+                try deployment.run(
+                    "purser", words + ["--date", today, "--app", "cloudpc"], deployment.controlEnvironment)
+            }
+            let differing = try purser("reconcile")
+            #expect(differing.status == 1 && differing.output.contains("1 wallets differ"), "\(differing.output)")
             try change(by: -7)
             try eventually("it ends by itself") { try waiting() == 0 }
+            let agreeing = try purser("reconcile")
+            #expect(agreeing.status == 0 && agreeing.output.contains("0 wallets differ"), "\(agreeing.output)")
+            let page = try purser("report", "--format", "html").output
+            #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains("<svg") && !page.contains("dora"), "\(page)")
         }
     }
 

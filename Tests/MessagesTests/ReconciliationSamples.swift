@@ -75,6 +75,8 @@ extension GoldenMessageTests {
         Sample(NotificationStatesRequested(keys: [notification])),
         Sample(
             NotificationStatesAnswered(states: [NotificationState(key: notification, storedAt: 1_760_000_000_000)])),
+        Sample(ReconciliationRunRequested(date: "2026-11-30", app: .init("app"))),
+        Sample(ReconciliationRunAnswered(request: 7)),
         Sample(FindingAcceptRequested(finding: 7, actor: "ops", reason: "known")),
         Sample(FindingRedriveRequested(finding: 7, actor: "ops", reason: "once more")),
         Sample(FindingAnswered(outcome: .accepted)),

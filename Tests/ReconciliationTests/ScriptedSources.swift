@@ -16,6 +16,8 @@ final class ScriptedSources: Sources {
         var parked: [String: Int] = [:]
         /// What Granting says of wallets, by the customer after whom a page begins; else nothing is there.
         var books: [String: BooksPageAnswered] = [:]
+        /// How many questions about details are answered before nobody answers any more; nil: all.
+        var answers: Int?
         /// Entries of a page.
         var pageSize = 500
         /// Whether nobody answers.
@@ -64,7 +66,14 @@ final class ScriptedSources: Sources {
         }
     }
 
-    func details(of keys: [PurchaseKey]) throws -> [PurchaseState] { try states(of: keys) }
+    func details(of keys: [PurchaseKey]) throws -> [PurchaseState] {
+        try script.withLock { script in
+            guard let answers = script.answers else { return }
+            if answers <= 0 { throw RequestError.timedOut }
+            script.answers = answers - 1
+        }
+        return try states(of: keys)
+    }
 
     func parked() throws -> [String: Int] { script.withLock { $0.parked } }
 }

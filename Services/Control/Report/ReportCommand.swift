@@ -1,7 +1,7 @@
 import Observability
 import Postgres
 
-/// `purser report`: a page about a day, as Markdown. Reads only, as role `purser_auditor`.
+/// `purser report`: a page about a day, as the daily run has stored it or as the books are now. Reads only, as role `purser_auditor`.
 struct ReportCommand {
     let output: (String) -> Void
     let environment: [String: String]
@@ -17,6 +17,7 @@ struct ReportCommand {
             return 2
         }
         return ReadingDesk.with(environment, for: "report", output) { connection in
+            guard options.isLive else { return try StoredReport.show(options, output, &connection) }
             let app = options.app.map { ", app \(Self.cell($0))" } ?? ""
             output("# Purser, \(options.date) (UTC\(options.offset))\(app)")
             for section in ReportSections.sections(of: options) {
@@ -40,7 +41,7 @@ struct ReportCommand {
     }
 
     /// A text that ends no cell and no line: others wrote it.
-    private static func cell(_ text: String) -> String {
+    static func cell(_ text: String) -> String {
         TextTable.printable(text).replacing("\\", with: "\\\\").replacing("|", with: "\\|").replacing("<", with: "&lt;")
     }
 }

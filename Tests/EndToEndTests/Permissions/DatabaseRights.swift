@@ -61,6 +61,9 @@ enum DatabaseRights {
         reconciliation.sales_lines      read insert
         reconciliation.sales_parts      read insert
         reconciliation.sales_reports    read insert update(compared_at)
+        reconciliation.run_lines        read insert update(*) delete
+        reconciliation.run_requests     read insert update(done_at)
+        reconciliation.runs             read insert update(*) delete
         reconciliation.schema_migrations read
         reconciliation.unannounced      read insert delete
         reconciliation.waiting          read insert delete update(next_at)
