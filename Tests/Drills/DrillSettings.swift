@@ -45,6 +45,7 @@ struct DrillSettings {
         ("SERVICE_KEY_ID", "services-1", "the id of their key"),
         ("BUNDLE_ID", "com.bujingyun.pyydn", "the app's bundle id"),
         ("APP_APPLE_ID", "1234567890", "Apple's number of the app"),
+        ("HISTORY", nil, "demo: set where reconciliation asks the simulator what it has told; scenes 19 and 20"),
         ("SCRIPTS", nil, "chaos and backlog: the folder infra/scripts; PURSER_STATE names the deployment"),
         ("SERVICES", nil, "chaos and backlog: the services in their order of start"),
         ("STORES", nil, "chaos and backlog: those with a database schema"),
