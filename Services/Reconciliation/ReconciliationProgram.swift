@@ -44,6 +44,7 @@ enum ReconciliationProgram: ServiceProgram {
             LaneConfiguration(service: name, queue: queue, broker: broker, database: database), stop: context.stop,
             logger: logger, metrics: context.metrics
         ) { RunCommands(logger: logger) }
+        let (apps, watching) = try follow(settings.apple, context)
         return [
             QuestionsPart(requester: requester),
             JournalPart.start(
@@ -51,45 +52,55 @@ enum ReconciliationProgram: ServiceProgram {
                 .init(stop: context.stop, logger: logger), instruments: JournalMetrics(context.metrics)),
             ChecksPart.start(database: database, interval: settings.interval, round: round, stop: context.stop),
             DailyPart.start(
-                database: database, work: daily(settings, sources, context), stop: context.stop),
+                database: database, work: daily(settings, sources, apps, context), stop: context.stop),
             LanePart(lane, name: queue.name),
-        ] + (try apple(settings.apple, database, sources, context))
+        ] + watching + apple(settings.apple, database, sources, apps, context)
     }
 
     static func check(_ settings: ReconciliationSettings, _ common: CommonSettings) -> [CheckResult] {
         settings.apple.files.map { AppStoreAccess.check(appsFolder: $0.folder) } ?? []
     }
 
-    /// Whoever asks Apple, if the apps' folder is named.
-    private static func apple(
-        _ settings: AppleSettings, _ database: Secret, _ sources: BrokerSources, _ context: ServiceContext
-    ) throws -> [any ServicePart] {
-        let (logger, stop) = (context.logger, context.stop)
+    /// The apps' files, if their folder is named.
+    private static func follow(
+        _ settings: AppleSettings, _ context: ServiceContext
+    ) throws -> (apps: Live<FollowedApps>?, watching: [any ServicePart]) {
+        let logger = context.logger
         guard let files = settings.files else {
-            logger.warning("Apple is asked nothing: APPS names no folder")
-            return []
+            logger.warning("Apple is asked nothing, and every day is UTC's: APPS names no folder")
+            return (nil, [])
         }
-        let (live, watching) = try files.follow(
-            context, files: { $0.compactMap { $0.appStoreConnect?.file } }, make: { AppleApps($0, logger: logger) })
-        let part = ApplePart.start(
-            .init(
-                database: database, interval: settings.interval, pass: settings.pass,
-                instruments: AppleMetrics(context.metrics), logger: logger, stop: stop),
-            apps: live, sources: sources
-        ) { ServerAPIDoor($0.access, settings.serverAPI, stop: stop) }
-        return watching + [part]
+        let followed = try files.follow(
+            context, files: { $0.compactMap { $0.appStoreConnect?.file } }, make: { FollowedApps($0, logger: logger) })
+        return (followed.live, followed.parts)
+    }
+
+    /// Whoever asks Apple, if it is known for whom.
+    private static func apple(
+        _ settings: AppleSettings, _ database: Secret, _ sources: BrokerSources, _ apps: Live<FollowedApps>?,
+        _ context: ServiceContext
+    ) -> [any ServicePart] {
+        let stop = context.stop
+        return apps.map { live in
+            let part = ApplePart.start(
+                .init(
+                    database: database, interval: settings.interval, pass: settings.pass,
+                    instruments: AppleMetrics(context.metrics), logger: context.logger, stop: stop),
+                apps: live, sources: sources
+            ) { ServerAPIDoor($0.access, settings.serverAPI, stop: stop) }
+            return [part]
+        } ?? []
     }
 }
 
 extension ReconciliationProgram {
     private static func daily(
-        _ settings: ReconciliationSettings, _ sources: BrokerSources, _ context: ServiceContext
+        _ settings: ReconciliationSettings, _ sources: BrokerSources, _ apps: Live<FollowedApps>?,
+        _ context: ServiceContext
     ) -> DailyPart.Work {
-        let (folder, logger) = (settings.apple.files?.folder, context.logger)
-        return DailyPart.Work(
-            run: DailyRun(sources: sources, decisionTime: settings.decisionTime, logger: logger),
-            settings: settings.daily, zones: { folder.map { AppClocks.read($0, logger: logger) } ?? [:] },
-            instruments: DailyMetrics(context.metrics))
+        DailyPart.Work(
+            run: DailyRun(sources: sources, decisionTime: settings.decisionTime, logger: context.logger),
+            settings: settings.daily, zones: { apps?.value.zones ?? [:] }, instruments: DailyMetrics(context.metrics))
     }
 }
 

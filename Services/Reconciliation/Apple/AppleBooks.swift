@@ -19,19 +19,12 @@ struct AppleBooks {
                 books.storedAt[state.key] = state.storedAt
             }
         }
-        let purchases = Array(Set(purchases))
-        for start in stride(from: 0, to: purchases.count, by: PurchaseStatesRequested.mostKeys) {
-            let end = min(start + PurchaseStatesRequested.mostKeys, purchases.count)
-            for state in try sources.states(of: Array(purchases[start..<end])) { books.states[state.key] = state }
-        }
+        books.states = try sources.allStates(of: Array(Set(purchases)))
         return books
     }
 
     /// When Intake stored a notification; nil: it has not.
     func storedAt(_ key: NotificationKey) -> Int64? { storedAt[key] }
-
-    /// What Granting has of a purchase; nil: it did not say.
-    func state(_ key: PurchaseKey) -> PurchaseState? { states[key] }
 
     /// What is to be done about a feed.
     func remedy(for feed: AppleFeed) -> AppleFeed.Remedy {

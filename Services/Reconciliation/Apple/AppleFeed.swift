@@ -15,8 +15,6 @@ struct AppleFeed: Equatable {
     let purchase: PurchaseKey?
     /// When the statement about the purchase was signed (ms since 1970); nil if Granting need not know it.
     let signedDate: Int64?
-    /// How much of the purchase it takes back, if that is what was missed.
-    let revokedShare: Int64?
     /// As Apple signed it.
     let payload: String
     /// How often it was handed in.
@@ -29,15 +27,13 @@ struct AppleFeed: Equatable {
         self.init(
             kind: isStored ? .notificationUnapplied : .notificationMissed, subject: notice.key.description, app: app,
             environment: notice.key.environment, notification: notice.key, purchase: notice.transaction?.key,
-            signedDate: notice.changesPurchases ? notice.transaction?.signedDate : nil, revokedShare: nil,
-            payload: notice.payload)
+            signedDate: notice.changesPurchases ? notice.transaction?.signedDate : nil, payload: notice.payload)
     }
 
     /// Composes one.
     init(
         kind: FindingKind, subject: String, app: AppID, environment: StoreEnvironment,
-        notification: NotificationKey?, purchase: PurchaseKey?, signedDate: Int64?, revokedShare: Int64?,
-        payload: String
+        notification: NotificationKey?, purchase: PurchaseKey?, signedDate: Int64?, payload: String
     ) {
         self.kind = kind
         self.subject = subject
@@ -46,7 +42,6 @@ struct AppleFeed: Equatable {
         self.notification = notification
         self.purchase = purchase
         self.signedDate = signedDate
-        self.revokedShare = revokedShare
         self.payload = payload
     }
 

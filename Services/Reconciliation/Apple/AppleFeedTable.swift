@@ -19,16 +19,16 @@ enum AppleFeedTable {
         _ = try transaction.query(
             """
             INSERT INTO reconciliation.apple_feeds (kind, subject, app, environment, notification_uuid, transaction_id,
-                signed_date, revoked_share, payload, found_at, next_at)
-            SELECT *, $10, $10 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::text[],
-                $7::bigint[], $8::bigint[], $9::text[])
+                signed_date, payload, found_at, next_at)
+            SELECT *, $9, $9 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::text[],
+                $7::bigint[], $8::text[])
             ON CONFLICT DO NOTHING
             """,
             keys(feeds) + [
                 .textArray(feeds.map(\.app.rawValue)), .textArray(feeds.map(\.environment.rawValue)),
                 .uuidArray(feeds.map { $0.notification.flatMap { UUIDText.parse($0.notificationUUID) } }),
                 .textArray(feeds.map { $0.purchase?.transactionID.rawValue }), .int8Array(feeds.map(\.signedDate)),
-                .int8Array(feeds.map(\.revokedShare)), .textArray(feeds.map(\.payload)), .int8(now),
+                .textArray(feeds.map(\.payload)), .int8(now),
             ])
     }
 
@@ -121,7 +121,7 @@ enum AppleFeedTable {
             },
             purchase: try row.optionalText("transaction_id").map {
                 PurchaseKey(environment: environment, transactionID: TransactionID($0))
-            }, signedDate: try row.optionalInt8("signed_date"), revokedShare: try row.optionalInt8("revoked_share"),
+            }, signedDate: try row.optionalInt8("signed_date"),
             payload: try row.text("payload"))
         feed.attempts = try row.int8("attempts")
         feed.nextAt = try row.int8("next_at")

@@ -60,10 +60,6 @@ struct AppleStatement: Equatable {
     let key: PurchaseKey
     /// When it was signed (ms since 1970).
     let signedDate: Int64
-    /// When it was bought (ms since 1970).
-    let purchaseDate: Int64
-    /// How much of the purchase it takes back (0…100,000 milliunits).
-    let revokedShare: Int64
 
     /// Nil if it is none of a kind that can be granted.
     init?(_ signed: String) {
@@ -74,10 +70,6 @@ struct AppleStatement: Equatable {
         else { return nil }
         key = PurchaseKey(environment: environment, transactionID: TransactionID(id))
         self.signedDate = signedDate
-        purchaseDate = body["purchaseDate"]?.intValue ?? signedDate
-        let whole = VerifiedTransaction.wholeShare
-        let named = body["revocationPercentage"]?.intValue ?? whole
-        revokedShare = body["revocationDate"]?.intValue == nil ? 0 : min(max(named, 0), whole)
     }
 
     /// The payload of a signed text.

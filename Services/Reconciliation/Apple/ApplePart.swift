@@ -29,8 +29,8 @@ final class ApplePart: ServicePart {
 
     /// Starts the thread; `makeDoor` runs on it.
     static func start(
-        _ configuration: Configuration, apps: Live<AppleApps>, sources: any AppleSources,
-        makeDoor: @escaping @Sendable (AppleApps) -> any AppleDoor
+        _ configuration: Configuration, apps: Live<FollowedApps>, sources: any AppleSources,
+        makeDoor: @escaping @Sendable (FollowedApps) -> any AppleDoor
     ) -> ApplePart {
         let part = ApplePart()
         let thread = NamedThread.start(name: "apple") { part.run(configuration, apps, sources, makeDoor) }
@@ -44,8 +44,8 @@ final class ApplePart: ServicePart {
     func shutDown(within limit: Duration) -> Bool { thread.withLock { $0 }?.join(for: limit) ?? true }
 
     private func run(
-        _ configuration: Configuration, _ live: Live<AppleApps>, _ sources: any AppleSources,
-        _ makeDoor: (AppleApps) -> any AppleDoor
+        _ configuration: Configuration, _ live: Live<FollowedApps>, _ sources: any AppleSources,
+        _ makeDoor: (FollowedApps) -> any AppleDoor
     ) {
         var backoff = Backoff()
         var desk = Desk(configuration, live, sources, makeDoor(live.value))
@@ -75,8 +75,8 @@ final class ApplePart: ServicePart {
     /// What the thread has before it: passes when they are due, and between them what is handed in.
     private struct Desk {
         private let configuration: Configuration
-        private var follower: Follower<AppleApps>
-        private var apps: AppleApps
+        private var follower: Follower<FollowedApps>
+        private var apps: FollowedApps
         private let door: any AppleDoor
         private var pass: ApplePass
         private let round: FeedRound
@@ -87,7 +87,8 @@ final class ApplePart: ServicePart {
         private static let roundInterval: Int64 = 1_000
 
         init(
-            _ configuration: Configuration, _ live: Live<AppleApps>, _ sources: any AppleSources, _ door: any AppleDoor
+            _ configuration: Configuration, _ live: Live<FollowedApps>, _ sources: any AppleSources,
+            _ door: any AppleDoor
         ) {
             self.configuration = configuration
             self.door = door

@@ -2,11 +2,9 @@ import Messages
 import Pipeline
 
 /// Whom the comparison with Apple asks, and to whom it hands in what was missed.
-protocol AppleSources: Sendable {
+protocol AppleSources: StateSources {
     /// Which notifications have come in; throws `RequestError`.
     func notificationStates(of keys: [NotificationKey]) throws -> [NotificationState]
-    /// What became of purchases; throws `RequestError`.
-    func states(of keys: [PurchaseKey]) throws -> [PurchaseState]
     /// Hands in what Apple signed, or has it told again: returns once the broker has it for good; throws `RequestError`.
     func handIn(_ feed: AppleFeed, as remedy: AppleFeed.Remedy) throws
 }

@@ -11,12 +11,7 @@ protocol BookSources: Sendable {
 extension BookSources {
     /// Details by purchase, asked for in as many questions as are needed.
     func allDetails(of keys: [PurchaseKey]) throws -> [PurchaseKey: PurchaseState] {
-        var states: [PurchaseKey: PurchaseState] = [:]
-        for start in stride(from: 0, to: keys.count, by: PurchaseStatesRequested.mostKeys) {
-            let some = Array(keys[start..<min(start + PurchaseStatesRequested.mostKeys, keys.count)])
-            for state in try details(of: some) { states[state.key] = state }
-        }
-        return states
+        try PurchaseState.collect(keys) { try details(of: $0) }
     }
 }
 

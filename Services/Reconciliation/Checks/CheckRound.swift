@@ -85,7 +85,7 @@ struct CheckRound {
             let entries = Self.distinct(page.entries)
             let granted = try connection.transaction { try JournalStore.granted(entries.map(\.key), in: &$0) }
             let rest = entries.filter { !granted.contains($0.key) }
-            let states = try states(of: rest.map(\.key))
+            let states = try sources.allStates(of: rest.map(\.key))
             var undecided: [NewFinding] = []
             var waiting: [EvidenceEntry] = []
             for entry in rest {
@@ -110,7 +110,7 @@ struct CheckRound {
                 return try FindingStore.open(lost, now: now, in: &transaction)
             }
             if opened > 0 {
-                logger.error("verified purchases were never decided; they are said again", ["count": .int(opened)])
+                logger.error("what was verified is missing in the books; it is said again", ["count": .int(opened)])
             }
             instruments.compared.increment(by: entries.count)
             if !page.hasMore { return }
@@ -139,15 +139,6 @@ struct CheckRound {
         return entries.filter { seen.insert($0.key).inserted }
     }
 
-    private func states(of keys: [PurchaseKey]) throws -> [PurchaseKey: PurchaseState] {
-        var states: [PurchaseKey: PurchaseState] = [:]
-        for start in stride(from: 0, to: keys.count, by: PurchaseStatesRequested.mostKeys) {
-            let some = Array(keys[start..<min(start + PurchaseStatesRequested.mostKeys, keys.count)])
-            for state in try sources.states(of: some) { states[state.key] = state }
-        }
-        return states
-    }
-
     // MARK: - Repairs
 
     private func repair(_ now: Int64, _ connection: inout Connection) throws {
@@ -155,7 +146,7 @@ struct CheckRound {
             try FindingStore.window(.purchaseUndecided, now: now, limit: Self.window, in: &$0)
         }
         guard !cases.isEmpty else { return }
-        let states = try states(of: cases.map(\.entry.key))
+        let states = try sources.allStates(of: cases.map(\.entry.key))
         var ended: [EvidenceEntry] = []
         var waiting: [EvidenceEntry] = []
         var due: [(FindingStore.Case, next: Int64, severity: FindingSeverity)] = []
@@ -195,7 +186,7 @@ struct CheckRound {
             try WaitingTable.due(now, limit: Int64(PurchaseStatesRequested.mostKeys), in: &$0)
         }
         guard !entries.isEmpty else { return }
-        let states = try states(of: entries.map(\.key))
+        let states = try sources.allStates(of: entries.map(\.key))
         let parts = WaitingParts(entries, states, now: now, limit: settings.waitingTime)
         // 24 looks until it is a finding, and as often afterwards.
         let next = now + max(1, settings.waitingTime / 24)

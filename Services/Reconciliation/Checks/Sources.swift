@@ -3,12 +3,37 @@ import Pipeline
 import Runtime
 import Synchronization
 
+/// Who says what became of purchases.
+protocol StateSources: Sendable {
+    /// Of at most ``PurchaseStatesRequested/mostKeys`` purchases; throws `RequestError`.
+    func states(of keys: [PurchaseKey]) throws -> [PurchaseState]
+}
+
+extension StateSources {
+    /// By purchase, however many there are.
+    func allStates(of keys: [PurchaseKey]) throws -> [PurchaseKey: PurchaseState] {
+        try PurchaseState.collect(keys) { try states(of: $0) }
+    }
+}
+
+extension PurchaseState {
+    /// By purchase, asked for in as many questions as are needed.
+    static func collect(
+        _ keys: [PurchaseKey], _ ask: ([PurchaseKey]) throws -> [PurchaseState]
+    ) throws -> [PurchaseKey: PurchaseState] {
+        var states: [PurchaseKey: PurchaseState] = [:]
+        for start in stride(from: 0, to: keys.count, by: PurchaseStatesRequested.mostKeys) {
+            let some = Array(keys[start..<min(start + PurchaseStatesRequested.mostKeys, keys.count)])
+            for state in try ask(some) { states[state.key] = state }
+        }
+        return states
+    }
+}
+
 /// Whom the checks ask, and who says a purchase again.
-protocol Sources: BookSources {
+protocol Sources: BookSources, StateSources {
     /// A page of what was verified; throws `RequestError`.
     func evidence(after: Int64, before: Int64) throws -> EvidencePageAnswered
-    /// What became of purchases; throws `RequestError`.
-    func states(of keys: [PurchaseKey]) throws -> [PurchaseState]
     /// Has a purchase said again: returns once the broker has the request for good; throws `RequestError`.
     func redrive(_ purchase: PurchaseKey, reason: String) throws
     /// Messages in each parked queue; throws `AMQPError`.

@@ -23,14 +23,14 @@ struct DailyRun {
 
     /// Makes the run. Throws ``NotYet``, `RequestError`, and what the database throws.
     func run(_ plan: DayPlan, now: Int64, on connection: inout Connection) throws -> Result {
-        try waitForEvidence(plan, now, &connection)
+        let known = try evidenceKnown(plan, now, &connection)
         var place = try connection.transaction { try RunTable.begin(plan, now: now, in: &$0) }
         var result = Result()
         while true {
             let keys = try RunLineTable.page(
                 plan, after: place, limit: Int64(PurchaseStatesRequested.mostKeys), on: &connection)
             guard let last = keys.last else { break }
-            result.opened += try compare(keys, plan, now, &connection)
+            result.opened += try compare(keys, plan, known: known, now, &connection)
             result.purchases += keys.count
             place = last
         }
@@ -52,20 +52,32 @@ struct DailyRun {
         return result
     }
 
-    /// What was verified on the day must have been read, or what was granted for it would seem to be without evidence.
-    private func waitForEvidence(_ plan: DayPlan, _ now: Int64, _ connection: inout Connection) throws {
+    /// Up to when all that was verified has been read here (ms since 1970): what was granted later may seem to be without
+    /// evidence and is not judged. Of a day that is over all must have been read; one that is not is compared as far as
+    /// it is known, or on a busy day nobody would ever see it.
+    private func evidenceKnown(_ plan: DayPlan, _ now: Int64, _ connection: inout Connection) throws -> Int64 {
         let cursor = try connection.query("SELECT value FROM reconciliation.cursors WHERE name = 'evidence'").single()
             .int8("value")
-        let page = try sources.evidence(after: cursor, before: min(plan.to, now - decisionTime))
-        guard page.last == cursor else { throw NotYet() }
+        let settled = now - decisionTime
+        let page = try sources.evidence(after: cursor, before: settled)
+        let known: Int64
+        if let oldest = page.entries.map(\.verifiedAt).min() {
+            known = oldest
+        } else if page.hasMore {
+            throw NotYet()
+        } else {
+            known = settled
+        }
+        guard known >= plan.to || plan.to > settled else { throw NotYet() }
+        return known
     }
 
     private func compare(
-        _ keys: [PurchaseKey], _ plan: DayPlan, _ now: Int64, _ connection: inout Connection
+        _ keys: [PurchaseKey], _ plan: DayPlan, known horizon: Int64, _ now: Int64, _ connection: inout Connection
     ) throws -> Int {
         let states = try sources.allDetails(of: keys)
         return try connection.transaction { transaction in
-            let known = try ComparedTable.read(keys, before: now - decisionTime, in: &transaction)
+            let known = try ComparedTable.read(keys, before: horizon, in: &transaction)
             let lines = keys.compactMap { key -> RunLineTable.Line? in
                 guard let state = states[key], let record = known[key] else { return nil }
                 let comparison = PurchaseComparison(

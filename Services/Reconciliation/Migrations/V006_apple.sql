@@ -33,7 +33,6 @@ CREATE TABLE reconciliation.apple_feeds (
     notification_uuid uuid,
     transaction_id text COLLATE "C",
     signed_date bigint,
-    revoked_share bigint CHECK (revoked_share BETWEEN 0 AND 100000),
     payload text NOT NULL,
     found_at bigint NOT NULL,
     attempts bigint NOT NULL DEFAULT 0 CHECK (attempts >= 0),
