@@ -33,6 +33,7 @@ enum IntakeProgram: ServiceProgram {
             ("V002_append_only.sql", PackageResources.V002_append_only_sql),
             ("V003_chains.sql", PackageResources.V003_chains_sql),
             ("V004_consumption.sql", PackageResources.V004_consumption_sql),
+            ("V005_deadlines.sql", PackageResources.V005_deadlines_sql),
         ])
     }
 
@@ -78,7 +79,7 @@ enum IntakeProgram: ServiceProgram {
                     logger: context.logger)
             }
             + lanes(Topology.intakeRevocations, 1, context) { RecordChains(logger: context.logger) }
-            + lanes(Topology.intakeQueries, 1, context) { AnswerNotificationQueries() }
+            + lanes(Topology.intakeQueries, 1, context) { AnswerQueries() }
     }
 
     /// The way to Granting, and the thread that answers consumption requests.

@@ -33,6 +33,7 @@ enum VerificationProgram: ServiceProgram {
             ("V005_erasures.sql", PackageResources.V005_erasures_sql),
             ("V006_receipt_checks.sql", PackageResources.V006_receipt_checks_sql),
             ("V007_redrives.sql", PackageResources.V007_redrives_sql),
+            ("V008_chain_expiry.sql", PackageResources.V008_chain_expiry_sql),
         ])
     }
 

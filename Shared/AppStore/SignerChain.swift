@@ -16,6 +16,13 @@ public final class SignerChain: Sendable, Equatable {
         id = SHA256.hash(leaf.der + intermediate.der)
     }
 
+    /// When the first of the two ends (ms since 1970).
+    public var expiresAt: Int64 {
+        let seconds = min(leaf.validity.notAfter, intermediate.validity.notAfter)
+        let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+        return overflow ? (seconds < 0 ? .min : .max) : milliseconds
+    }
+
     /// The same certificates.
     public static func == (left: SignerChain, right: SignerChain) -> Bool { left === right || left.id == right.id }
 }

@@ -91,3 +91,61 @@ public struct ConsumptionAssessed: Message {
         isUnderReview = false
     }
 }
+
+/// Question: consumption requests of Apple that are still to be answered and whose time runs out, and those that ran out
+/// of it lately. What waited for its customer's word is not told: that is nobody's fault.
+public struct ConsumptionDeadlinesRequested: Message {
+    /// Routing key.
+    public static var type: MessageType { .consumptionDeadlinesRequested }
+    /// Requests at most in one answer, the most urgent first.
+    public static let mostRequests = 500
+    /// Of those that wait: Apple's time for them ends before this (ms since 1970).
+    public var before: Int64
+    /// Of those that Apple has waited for in vain: they ended after this (ms since 1970).
+    public var endedAfter: Int64
+
+    /// Composes the question.
+    public init(before: Int64, endedAfter: Int64) {
+        self.before = before
+        self.endedAfter = endedAfter
+    }
+}
+
+/// A consumption request that waits, or has waited in vain.
+public struct ConsumptionDeadline: Codable, Sendable, Equatable {
+    /// The app whose bundle id Apple signed.
+    public var app: AppID
+    /// The notification that asked.
+    public var key: NotificationKey
+    /// The purchase that is asked about.
+    public var transactionID: TransactionID
+    /// Until when Apple waits (ms since 1970).
+    public var deadline: Int64
+    /// What it waits for, or waited for, by its stable name.
+    public var reason: String
+    /// Whether Apple waits no more.
+    public var isOver: Bool
+
+    /// Composes it.
+    public init(
+        app: AppID, key: NotificationKey, transactionID: TransactionID, deadline: Int64, reason: String, isOver: Bool
+    ) {
+        self.app = app
+        self.key = key
+        self.transactionID = transactionID
+        self.deadline = deadline
+        self.reason = reason
+        self.isOver = isOver
+    }
+}
+
+/// Consumption requests whose time runs out.
+public struct ConsumptionDeadlinesAnswered: Message {
+    /// Routing key of the type.
+    public static var type: MessageType { .consumptionDeadlinesAnswered }
+    /// At most ``ConsumptionDeadlinesRequested/mostRequests``, the most urgent first.
+    public var requests: [ConsumptionDeadline]
+
+    /// Composes the answer.
+    public init(requests: [ConsumptionDeadline]) { self.requests = requests }
+}

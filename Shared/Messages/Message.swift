@@ -113,6 +113,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let chainCheckRequested = MessageType(rawValue: "chain.check.requested")
     /// It was found out.
     public static let chainChecked = MessageType(rawValue: "chain.checked")
+    /// Question: the chains of certificates that sign for us.
+    public static let chainsRequested = MessageType(rawValue: "chains.requested")
+    /// The answer to it.
+    public static let chainsAnswered = MessageType(rawValue: "chains.answered")
     /// A receipt that cannot be judged here: Apple should be asked.
     public static let receiptCheckRequested = MessageType(rawValue: "receipt.check.requested")
     /// A user gives or withdraws consent to telling Apple how much of a purchase they used.
@@ -125,6 +129,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let consumptionAssessmentRequested = MessageType(rawValue: "consumption.assessment.requested")
     /// The answer to it.
     public static let consumptionAssessmentAnswered = MessageType(rawValue: "consumption.assessment.answered")
+    /// Question: consumption requests whose time runs out.
+    public static let consumptionDeadlinesRequested = MessageType(rawValue: "consumption.deadlines.requested")
+    /// The answer to it.
+    public static let consumptionDeadlinesAnswered = MessageType(rawValue: "consumption.deadlines.answered")
     /// An operator has a user forgotten.
     public static let userEraseRequested = MessageType(rawValue: "user.erase.requested")
     /// The answer to it.

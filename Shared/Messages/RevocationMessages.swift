@@ -52,3 +52,49 @@ public struct ChainChecked: Message {
         self.checkAgainAt = checkAgainAt
     }
 }
+
+/// Question: the chains of certificates that sign for us.
+public struct ChainsRequested: Message {
+    /// Routing key.
+    public static var type: MessageType { .chainsRequested }
+    /// Chains at most in one answer, those that end last: Apple uses one or two at a time.
+    public static let mostChains = 64
+
+    /// Composes the question.
+    public init() {}
+}
+
+/// A chain that signs, or has signed, for us.
+public struct SignerChainState: Codable, Sendable, Equatable {
+    /// SHA-256 of leaf and intermediate, one after the other, in hex.
+    public var chain: String
+    /// Subject of the leaf, for people.
+    public var subject: String
+    /// Its serial number in hex, for people.
+    public var serialNumber: String
+    /// When Verification saw it first (ms since 1970).
+    public var firstSeenAt: Int64
+    /// When the first of the two certificates ends (ms since 1970); nil: seen by a version that did not write it down,
+    /// and not since.
+    public var expiresAt: Int64?
+
+    /// Composes it.
+    public init(chain: String, subject: String, serialNumber: String, firstSeenAt: Int64, expiresAt: Int64?) {
+        self.chain = chain
+        self.subject = subject
+        self.serialNumber = serialNumber
+        self.firstSeenAt = firstSeenAt
+        self.expiresAt = expiresAt
+    }
+}
+
+/// The chains that sign for us.
+public struct ChainsAnswered: Message {
+    /// Routing key of the type.
+    public static var type: MessageType { .chainsAnswered }
+    /// At most ``ChainsRequested/mostChains``, the one that ends last first.
+    public var chains: [SignerChainState]
+
+    /// Composes the answer.
+    public init(chains: [SignerChainState]) { self.chains = chains }
+}

@@ -90,7 +90,7 @@ public enum Topology {
         name: "verification.receipts", durability: .work, types: [.receiptCheckRequested])
     /// Questions about what was verified.
     public static let verificationQueries = Queue(
-        name: "verification.queries", durability: .query, types: [.evidencePageRequested])
+        name: "verification.queries", durability: .query, types: [.evidencePageRequested, .chainsRequested])
     /// Verified purchases to grant.
     public static let grantingPurchases = Queue(
         name: "granting.purchases", durability: .work, types: [.purchaseVerified])
@@ -116,7 +116,8 @@ public enum Topology {
 
     /// Questions about what Apple has told.
     public static let intakeQueries = Queue(
-        name: "intake.queries", durability: .query, types: [.notificationStatesRequested])
+        name: "intake.queries", durability: .query,
+        types: [.notificationStatesRequested, .consumptionDeadlinesRequested])
     /// Genuine notifications of Apple to act on.
     public static let grantingNotifications = Queue(
         name: "granting.notifications", durability: .work, types: MessageType.notifications)

@@ -70,7 +70,8 @@ extension Topology {
         user: "reconciliation",
         says: [
             .evidencePageRequested, .evidenceRedriveRequested, .purchaseStatesRequested, .booksPageRequested,
-            .notificationStatesRequested, .notificationReceived, .notificationRedriveRequested,
+            .notificationStatesRequested, .notificationReceived, .notificationRedriveRequested, .chainsRequested,
+            .consumptionDeadlinesRequested,
         ],
         reads: [reconciliationCommands, facts], asks: true, answers: true, operates: false)
     /// The operator's command line: requests only.

@@ -17,10 +17,11 @@ public struct ChainTable: Sendable {
             FROM \(schema).chains WHERE chain = ANY($1::bytea[])
             """
         claim = """
-            INSERT INTO \(schema).chains AS c (chain, subject, serial_number, asked_at)
-            SELECT chain, subject, serial_number, $4::bigint
-            FROM unnest($1::bytea[], $2::text[], $3::text[]) AS given(chain, subject, serial_number) ORDER BY chain
-            ON CONFLICT (chain) DO UPDATE SET asked_at = EXCLUDED.asked_at
+            INSERT INTO \(schema).chains AS c (chain, subject, serial_number, asked_at, expires_at)
+            SELECT chain, subject, serial_number, $4::bigint, expires_at
+            FROM unnest($1::bytea[], $2::text[], $3::text[], $6::bigint[])
+                AS given(chain, subject, serial_number, expires_at) ORDER BY chain
+            ON CONFLICT (chain) DO UPDATE SET asked_at = EXCLUDED.asked_at, expires_at = EXCLUDED.expires_at
                 WHERE c.check_again_at <= EXCLUDED.asked_at AND c.asked_at <= EXCLUDED.asked_at - $5::bigint
             RETURNING chain
             """
@@ -69,6 +70,7 @@ public struct ChainTable: Sendable {
             [
                 .bytesArray(chains.map(\.id)), .textArray(chains.map(\.leaf.subject)),
                 .textArray(chains.map(\.leaf.serialNumber)), .int8(now), .int8(ChainState.patience),
+                .int8Array(chains.map(\.expiresAt)),
             ])
         return Set(try rows.map { try $0.bytes("chain") })
     }

@@ -75,6 +75,22 @@ extension GoldenMessageTests {
         Sample(NotificationStatesRequested(keys: [notification])),
         Sample(
             NotificationStatesAnswered(states: [NotificationState(key: notification, storedAt: 1_760_000_000_000)])),
+        Sample(ChainsRequested()),
+        Sample(
+            ChainsAnswered(
+                chains: [
+                    SignerChainState(
+                        chain: "ab12", subject: "CN=Prod ECC Mac App Store and iTunes Store Receipt Signing",
+                        serialNumber: "0a1b", firstSeenAt: 1_760_000_000_000, expiresAt: 1_790_000_000_000)
+                ])),
+        Sample(ConsumptionDeadlinesRequested(before: 1_760_000_000_000, endedAfter: 1_759_000_000_000)),
+        Sample(
+            ConsumptionDeadlinesAnswered(
+                requests: [
+                    ConsumptionDeadline(
+                        app: .init("app"), key: notification, transactionID: key.transactionID,
+                        deadline: 1_760_000_000_000, reason: "apple_unauthorized", isOver: false)
+                ])),
         Sample(ReconciliationRunRequested(date: "2026-11-30", app: .init("app"))),
         Sample(ReconciliationRunAnswered(request: 7)),
         Sample(FindingAcceptRequested(finding: 7, actor: "ops", reason: "known")),

@@ -1,5 +1,6 @@
 import Messages
 import Pipeline
+import Postgres
 import TestSupport
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
                 var session = try intake.open()
                 _ = try session.run([try received(world.sign("REFUND", 1)), try received(world.sign("REFUND", 2))])
             }
-            var session = try intake.open(handler: AnswerNotificationQueries())
+            var session = try intake.open(handler: AnswerQueries())
             func key(_ number: Int, _ environment: StoreEnvironment = .production) -> NotificationKey {
                 NotificationKey(environment: environment, notificationUUID: World.uuid(number))
             }
@@ -39,6 +40,36 @@ import Testing
             #expect(states.map { $0.storedAt != nil } == [true, false, false, false, true])
             let many = (1...600).map { key($0) }
             #expect(try Self.states(&session, many).count == NotificationStatesRequested.mostKeys)
+        }
+    }
+
+    @Test func `consumption requests are told when their time runs out or did, but none that waits for a word (A-117)`()
+        async throws
+    {
+        try await IntakeDatabase.with("deadlines") { intake in
+            let stage = ConsumptionStage(intake)
+            try stage.store(1...4)
+            let end = stage.schedule.deadline(signedAt: World.now - 1_000)
+            func set(_ number: Int, _ change: String) throws {
+                try intake.database.execute(
+                    "UPDATE intake.consumption_requests SET \(change) WHERE notification_uuid = '\(World.uuid(number))'"
+                )
+            }
+            try set(1, "reason = 'apple_unauthorized'")
+            try set(2, "reason = 'no_consent'")
+            try set(3, "state = 'expired', reason = 'no_key', ended_at = \(end)")
+            try set(4, "state = 'skipped', reason = 'policy', ended_at = \(end)")
+            func told(before: Int64, endedAfter: Int64) throws -> [String] {
+                var connection = try stage.connect()
+                let question = ConsumptionDeadlinesRequested(before: before, endedAfter: endedAfter)
+                return try connection.transaction { try ConsumptionDeadlineTable.read(question, in: &$0) }
+                    .map { "\($0.key.notificationUUID) \($0.reason) \($0.isOver) \($0.deadline == end)" }
+            }
+            let waiting = "\(World.uuid(1)) apple_unauthorized false true"
+            let over = "\(World.uuid(3)) no_key true true"
+            #expect(try told(before: end + 1, endedAfter: end - 1) == [waiting, over])
+            #expect(try told(before: end, endedAfter: end - 1) == [over])
+            #expect(try told(before: end + 1, endedAfter: end) == [waiting])
         }
     }
 }

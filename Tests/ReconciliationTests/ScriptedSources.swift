@@ -16,6 +16,10 @@ final class ScriptedSources: Sources {
         var parked: [String: Int] = [:]
         /// What Granting says of wallets, by the customer after whom a page begins; else nothing is there.
         var books: [String: BooksPageAnswered] = [:]
+        /// Chains that sign.
+        var chains: [SignerChainState] = []
+        /// Consumption requests that wait.
+        var deadlines: [ConsumptionDeadline] = []
         /// How many questions about details are answered before nobody answers any more; nil: all.
         var answers: Int?
         /// Entries of a page.
@@ -73,6 +77,22 @@ final class ScriptedSources: Sources {
             script.answers = answers - 1
         }
         return try states(of: keys)
+    }
+
+    func chains() throws -> [SignerChainState] {
+        try script.withLock { script in
+            if script.isSilent { throw RequestError.timedOut }
+            return script.chains
+        }
+    }
+
+    func consumptionDeadlines(before: Int64, endedAfter: Int64) throws -> [ConsumptionDeadline] {
+        try script.withLock { script in
+            if script.isSilent { throw RequestError.timedOut }
+            return script.deadlines.filter {
+                !$0.isOver && $0.deadline < before || $0.isOver && $0.deadline > endedAfter
+            }
+        }
     }
 
     func parked() throws -> [String: Int] { script.withLock { $0.parked } }

@@ -80,6 +80,29 @@ import Trust
         }
     }
 
+    @Test func `chains that sign are told with their end, also when they were kept by an older version (C-109)`()
+        async throws
+    {
+        try await VerificationDatabase.with("watch_told") { verification in
+            let clock = Clock()
+            func chains() throws -> [SignerChainState] {
+                var connection = try verification.database.open(role: "purser_verification")
+                return try connection.transaction { try SignerTable.read(in: &$0) }
+            }
+            _ = try verification.run(Self.handler(.background, clock), [submission(World().sign("1"))])
+            let chain = try Self.chain()
+            let told = try chains()
+            #expect(told.map(\.chain) == [Hex.encode(chain.id)] && told.map(\.expiresAt) == [chain.expiresAt])
+            #expect(chain.expiresAt == 1_000 * min(chain.leaf.validity.notAfter, chain.intermediate.validity.notAfter))
+            #expect(told.map(\.serialNumber) == [chain.leaf.serialNumber])
+            try verification.database.execute("UPDATE verification.chains SET expires_at = NULL")
+            #expect(try chains().map(\.expiresAt) == [nil])
+            clock.advance(ChainState.patience)
+            _ = try verification.run(Self.handler(.background, clock), [submission(World().sign("2"))])
+            #expect(try chains().map(\.expiresAt) == [chain.expiresAt])
+        }
+    }
+
     @Test func `forgeries and strangers ask for nothing (S15)`() async throws {
         try await VerificationDatabase.with("watch_forged") { verification in
             let stranger = TransactionSigner(try SimulatedAuthority.generate(ocspAddress: "http://127.0.0.1/"))

@@ -77,6 +77,10 @@ import Testing
             #expect(young.entries.allSatisfy { $0.verifiedAt < time } && !young.hasMore && young.entries.count <= 2)
             #expect(try page(after: young.last, limit: 100).entries.count == 5 - young.entries.count)
             #expect(try page(after: 0, limit: 1_000_000).entries.count == 5)
+            guard case .done(_, let reply?) = try Self.run(AnswerEvidence(), ChainsRequested(), on: verification) else {
+                throw RollBack()
+            }
+            _ = try MessageCoding.decode(ChainsAnswered.self, from: reply.body)
         }
     }
 

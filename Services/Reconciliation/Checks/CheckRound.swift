@@ -51,6 +51,14 @@ struct CheckRound {
             instruments.redriven.increment(by: counts.redriven)
         }
         try attempt("parked") { try lookAtParked(now, &connection) }
+        try attempt("certificates") {
+            let ended = try CertificateCheck(sources: sources).run(now, &connection)
+            instruments.resolved.increment(by: ended)
+        }
+        try attempt("consumption") {
+            let ended = try ConsumptionCheck(sources: sources).run(now, &connection)
+            instruments.resolved.increment(by: ended)
+        }
         if let tolerance = settings.sales {
             try attempt("sales") {
                 let ended = try SalesCheck(tolerance: tolerance).run(now: now, on: &connection)

@@ -38,6 +38,11 @@ protocol Sources: BookSources, StateSources {
     func redrive(_ purchase: PurchaseKey, reason: String) throws
     /// Messages in each parked queue; throws `AMQPError`.
     func parked() throws -> [String: Int]
+    /// The chains of certificates that sign for us; throws `RequestError`.
+    func chains() throws -> [SignerChainState]
+    /// Consumption requests whose time ends before a time, or that Apple has waited for in vain since another (ms since
+    /// 1970); throws `RequestError`.
+    func consumptionDeadlines(before: Int64, endedAfter: Int64) throws -> [ConsumptionDeadline]
 }
 
 /// The other services, over the broker. Blocks its thread: for the checks' own, never for the cooperative pool.
@@ -70,6 +75,17 @@ struct BrokerSources: Sources {
     }
 
     func parked() throws -> [String: Int] { try inspect() }
+
+    func chains() throws -> [SignerChainState] {
+        try ask(ChainsRequested(), expecting: ChainsAnswered.self).chains
+    }
+
+    func consumptionDeadlines(before: Int64, endedAfter: Int64) throws -> [ConsumptionDeadline] {
+        try ask(
+            ConsumptionDeadlinesRequested(before: before, endedAfter: endedAfter),
+            expecting: ConsumptionDeadlinesAnswered.self
+        ).requests
+    }
 
     /// What travels with a question.
     func context(_ app: AppID? = nil) -> Requester.Context {

@@ -22,6 +22,12 @@ enum FindingKind: String, CaseIterable, Sendable {
     case notificationUnapplied = "notification_unapplied"
     /// Apple cannot be asked for an app.
     case appleUnreachable = "apple_unreachable"
+    /// The certificates that sign for us end soon, and no others have been seen.
+    case certificateExpiring = "certificate_expiring"
+    /// Apple signs with other certificates than before.
+    case certificateNew = "certificate_new"
+    /// Apple waits for an answer about the use of a purchase, or has waited in vain.
+    case consumptionDeadline = "consumption_deadline"
 
     /// A balance, or the chain of its ledger, is not what the ledger adds up to.
     case balanceDiffers = "balance_differs"
@@ -50,12 +56,14 @@ enum FindingKind: String, CaseIterable, Sendable {
         // Somebody's money, and nothing that mends it by itself.
         case .balanceDiffers, .lotsDiffer, .amountDiffers, .evidenceMissing: .critical
         case .orderBehind, .refundMissed: .warning
-        case .refundLate: .notice
+        case .refundLate, .certificateNew: .notice
         // Mended by itself; critical when that fails.
         case .notificationMissed, .notificationUnapplied: .warning
         // While it lasts nothing that is missed can be found.
         case .appleUnreachable: .critical
         case .streamReplaced, .factUnreadable, .salesDiffer: .warning
+        // There is time, and nothing that mends it by itself.
+        case .certificateExpiring, .consumptionDeadline: .warning
         }
     }
 
@@ -65,7 +73,7 @@ enum FindingKind: String, CaseIterable, Sendable {
         case .purchaseUndecided, .purchaseHeld, .purchaseUnclaimed, .refundMissed: true
         case .messagesParked, .journalGap, .streamReplaced, .factUnreadable, .balanceDiffers, .lotsDiffer,
             .amountDiffers, .orderBehind, .evidenceMissing, .refundLate, .salesDiffer, .notificationMissed,
-            .notificationUnapplied, .appleUnreachable:
+            .notificationUnapplied, .appleUnreachable, .certificateExpiring, .certificateNew, .consumptionDeadline:
             false
         }
     }

@@ -61,6 +61,19 @@ enum FindingStore {
         ).count
     }
 
+    /// Ends all cases of a kind but those about `subjects`: what is still the case is known. Returns how many were open.
+    static func resolve(
+        allBut subjects: [String], of kind: FindingKind, reason: String, now: Int64, in transaction: inout Transaction
+    ) throws -> Int {
+        let over = try transaction.query(
+            """
+            SELECT subject FROM reconciliation.findings
+            WHERE kind = $1 AND state <> 'resolved' AND subject <> ALL($2::text[])
+            """, [.text(kind.rawValue), .textArray(subjects)]
+        ).map { try $0.text("subject") }
+        return try resolve([kind], subjects: over, reason: reason, now: now, in: &transaction)
+    }
+
     /// A case that can be mended.
     struct Case: Equatable {
         let id: Int64

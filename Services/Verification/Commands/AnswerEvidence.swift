@@ -2,7 +2,7 @@ import Messages
 import Pipeline
 import Postgres
 
-/// Tells reconciliation what was verified, page by page (`verification.queries`). Reads only.
+/// Tells reconciliation what was verified, page by page, and whose certificates sign (`verification.queries`). Reads only.
 struct AnswerEvidence: Handler {
     /// Facts of a page at most, whatever is asked for.
     static let largestPage: Int64 = 500
@@ -11,10 +11,14 @@ struct AnswerEvidence: Handler {
 
     mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
         try batch.map { incoming in
-            guard let question = incoming.read(EvidencePageRequested.self) else {
-                return .park(reason: Incoming.unreadable)
+            if let question = incoming.read(EvidencePageRequested.self) {
+                return .done(facts: [], reply: try Reply(try page(question, in: &transaction)))
             }
-            return .done(facts: [], reply: try Reply(try page(question, in: &transaction)))
+            if incoming.read(ChainsRequested.self) != nil {
+                let chains = try SignerTable.read(in: &transaction)
+                return .done(facts: [], reply: try Reply(ChainsAnswered(chains: chains)))
+            }
+            return .park(reason: Incoming.unreadable)
         }
     }
 

@@ -2,16 +2,21 @@ import Messages
 import Pipeline
 import Postgres
 
-/// Tells reconciliation which notifications have come in (`intake.queries`). Reads only.
-struct AnswerNotificationQueries: Handler {
+/// Tells reconciliation which notifications have come in, and which questions of Apple are still to be answered
+/// (`intake.queries`). Reads only.
+struct AnswerQueries: Handler {
     init() {}
 
     mutating func handle(_ batch: [Incoming], in transaction: inout Transaction) throws -> [Outcome] {
         try batch.map { incoming in
-            guard let question = incoming.read(NotificationStatesRequested.self) else {
-                return .park(reason: Incoming.unreadable)
+            if let question = incoming.read(NotificationStatesRequested.self) {
+                return .done(facts: [], reply: try Reply(try states(question, in: &transaction)))
             }
-            return .done(facts: [], reply: try Reply(try states(question, in: &transaction)))
+            if let question = incoming.read(ConsumptionDeadlinesRequested.self) {
+                let requests = try ConsumptionDeadlineTable.read(question, in: &transaction)
+                return .done(facts: [], reply: try Reply(ConsumptionDeadlinesAnswered(requests: requests)))
+            }
+            return .park(reason: Incoming.unreadable)
         }
     }
 
