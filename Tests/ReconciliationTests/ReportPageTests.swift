@@ -49,6 +49,12 @@ import Testing
         #expect(html.contains("class=\"alarm\""))
     }
 
+    @Test func `a column of numbers stands right with its head, one with a word in it left`() {
+        let html = HTMLPage.render(Self.report(rows: [["1", "2"], ["–", "x"], ["30", "4"]]))
+        #expect(html.contains("<th scope=\"col\" class=\"number\">id</th><th scope=\"col\">about</th>"))
+        #expect(html.contains("<td class=\"number\">–</td><td>x</td>"))
+    }
+
     @Test func `bars are as high as their values, and nothing to draw is a word`() {
         let svg = SVGChart.render(Self.report().charts[0])
         #expect(svg.ranges(of: "<rect").count == 2)

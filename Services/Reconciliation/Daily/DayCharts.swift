@@ -27,7 +27,7 @@ enum DayCharts {
         return [
             try chart("Purchases by hour", "sold", "purchases"),
             try chart("Refunds told by hour", "refunds", "refunds"),
-            try chart("Verified to granted by hour, 95 %", "p95", "ms"),
+            try chart("Verified to granted by hour, 95 % (ms)", "p95", "ms"),
             try findings(plan, in: &transaction),
         ]
     }

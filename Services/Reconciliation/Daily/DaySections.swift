@@ -90,4 +90,40 @@ enum DaySections {
             \(lines) AND \(told) AND refund_told_at - refunded_at > 86400000
             ORDER BY refund_told_at, transaction_id LIMIT \(mostRows)
             """)
+
+    /// $1: app, $2 and $3: the day. The newest whole report about each of the days before, and how it compares.
+    static let salesReports = Section(
+        title: "Apple's sales reports of 35 days",
+        columns: ["from", "to", "units sold", "refunded", "places", "that differ", "compared (UTC)"],
+        empty: "None was imported: `purser sales import`.",
+        sql: """
+            SELECT ARRAY[r.begin_day::text, r.end_day::text, l.sold::text, l.refunded::text, l.places::text, f.waiting::text,
+                coalesce(to_char(to_timestamp(r.compared_at / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), 'not yet')]
+                AS cells
+            FROM (SELECT DISTINCT ON (begin_day, end_day) * FROM reconciliation.sales_reports s
+                WHERE app = $1 AND parts = (SELECT count(*) FROM reconciliation.sales_parts p WHERE p.report = s.report)
+                    AND end_day > (to_timestamp($2 / 1000.0) AT TIME ZONE 'UTC')::date - 35
+                    AND begin_day <= (to_timestamp($3 / 1000.0) AT TIME ZONE 'UTC')::date
+                ORDER BY begin_day, end_day, imported_at DESC) AS r,
+            LATERAL (SELECT coalesce(sum(sold), 0) AS sold, coalesce(sum(refunded), 0) AS refunded, count(*) AS places
+                FROM reconciliation.sales_lines WHERE report = r.report) AS l,
+            LATERAL (SELECT count(*) AS waiting FROM reconciliation.findings
+                WHERE kind = 'sales_differ' AND state IN ('open', 'redriven')
+                    AND starts_with(subject, $1 || '/' || r.begin_day || '/' || r.end_day || '/')) AS f
+            ORDER BY r.end_day DESC, r.begin_day LIMIT \(mostRows)
+            """)
+
+    /// $1: app. Where Apple counted otherwise, and nobody has accepted it.
+    static let salesDiffer = Section(
+        title: "Sales that Apple counts otherwise",
+        columns: ["from", "to", "product", "storefront", "sold: Apple", "here", "refunded: Apple", "here"],
+        empty: "None.",
+        sql: """
+            SELECT ARRAY[split_part(subject, '/', 2), split_part(subject, '/', 3), split_part(subject, '/', 4),
+                split_part(subject, '/', 5), evidence ->> 'soldByApple', evidence ->> 'sold',
+                evidence ->> 'refundedByApple', evidence ->> 'refunded'] AS cells
+            FROM reconciliation.findings
+            WHERE kind = 'sales_differ' AND state IN ('open', 'redriven') AND app = $1
+            ORDER BY subject DESC LIMIT \(mostRows)
+            """)
 }

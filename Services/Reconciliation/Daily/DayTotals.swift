@@ -10,12 +10,13 @@ enum DayTotals {
     ) throws -> DayReport {
         let counts = try counts(plan, &transaction)
         let waiting = try rows(DaySections.waiting, [.text(plan.app)], &transaction)
-        let critical = try transaction.query(
+        let findings = try transaction.query(
             """
-            SELECT count(*) AS n FROM reconciliation.findings
-            WHERE state IN ('open', 'redriven') AND severity = 'critical' AND (app = $1 OR app IS NULL)
+            SELECT count(*) AS n, count(*) FILTER (WHERE severity = 'critical') AS critical FROM reconciliation.findings
+            WHERE state IN ('open', 'redriven') AND (app = $1 OR app IS NULL)
             """, [.text(plan.app)]
-        ).single().int8("n")
+        ).single()
+        let critical = try findings.int8("critical")
         let summary: JSONObject = [
             "purchases": .integer(counts.purchases), "granted": .integer(counts.granted),
             "refunds": .integer(counts.refunds), "differences": .integer(counts.differences),
@@ -29,7 +30,7 @@ enum DayTotals {
                 empty: section.empty)
         }
         return DayReport(
-            plan: plan, figures: figures(counts, books, waiting: waiting.count, critical: critical),
+            plan: plan, figures: figures(counts, books, waiting: try findings.int8("n"), critical: critical),
             charts: try DayCharts.read(plan, in: &transaction),
             tables: [
                 DayReport.Table(
@@ -38,6 +39,8 @@ enum DayTotals {
                 try table(DaySections.kinds, [.text(plan.app), .int8(plan.from), .int8(plan.to)]),
                 try table(DaySections.products, day), try table(DaySections.storefronts, day),
                 try table(DaySections.statuses, day), try table(DaySections.lateRefunds, day),
+                try table(DaySections.salesDiffer, [.text(plan.app)]),
+                try table(DaySections.salesReports, [.text(plan.app), .int8(plan.from), .int8(plan.to)]),
                 assets(books), risks(books),
             ], summary: summary,
             madeAt: try transaction.query(
@@ -95,7 +98,7 @@ enum DayTotals {
     }
 
     private static func figures(
-        _ counts: Counts, _ books: DayBooks, waiting: Int, critical: Int64
+        _ counts: Counts, _ books: DayBooks, waiting: Int64, critical: Int64
     ) -> [DayReport.Figure] {
         [
             .init(name: "Purchases", value: String(counts.purchases)),

@@ -38,9 +38,14 @@ enum HTMLPage {
     private static func table(_ table: DayReport.Table) -> String {
         let title = "<h2>\(text(table.title))</h2>"
         guard !table.rows.isEmpty else { return title + "\n<p class=\"quiet\">\(text(table.empty))</p>" }
-        let head = table.columns.map { "<th scope=\"col\">\(text($0))</th>" }.joined()
+        // A column of numbers, where some may be missing.
+        let marks = table.columns.indices.map { place in
+            let cells = table.rows.compactMap { $0.indices.contains(place) && $0[place] != "–" ? $0[place] : nil }
+            return cells.allSatisfy(isNumber) && !cells.isEmpty ? " class=\"number\"" : ""
+        }
+        let head = zip(table.columns, marks).map { "<th scope=\"col\"\($1)>\(text($0))</th>" }.joined()
         let rows = table.rows.map { row in
-            "<tr>" + row.map { "<td\(isNumber($0) ? " class=\"number\"" : "")>\(text($0))</td>" }.joined() + "</tr>"
+            "<tr>" + zip(row, marks).map { "<td\($1)>\(text($0))</td>" }.joined() + "</tr>"
         }
         return title
             + "\n<div class=\"wide\"><table>\n<thead><tr>\(head)</tr></thead>\n<tbody>\n"
@@ -75,10 +80,10 @@ enum HTMLPage {
         h1{font-size:1.5em;margin:.2em 0}h2{font-size:1.1em;margin:1.6em 0 .4em}
         .quiet{color:var(--quiet);margin:.2em 0}
         dl{margin:1em 0}dl div{display:flex;justify-content:space-between;gap:16px;padding:6px 0;border-bottom:1px solid var(--line)}
-        dt{color:var(--quiet)}dd{margin:0;text-align:right;font-weight:600}.alarm dd{color:var(--alarm)}
+        dt{color:var(--quiet)}dd{margin:0;text-align:right;font-weight:600;white-space:nowrap}.alarm dd{color:var(--alarm)}
         .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.875em}
         th,td{padding:4px 12px 4px 0;text-align:left;border-bottom:1px solid var(--line);white-space:nowrap}
         th{color:var(--quiet);font-weight:500}.number{text-align:right;font-variant-numeric:tabular-nums}
-        svg{width:100%;height:auto;display:block}
+        svg{width:100%;max-width:560px;height:auto;display:block}.series{white-space:nowrap;margin-right:1em}
         """
 }

@@ -1,7 +1,8 @@
 /// A chart as inline SVG: bars, one above the other where there are several series. Readable on light and dark, for a
 /// screen reader its title and its largest value.
 enum SVGChart {
-    private static let (width, height, left, bottom, top) = (640, 180, 48, 24, 8)
+    /// As wide as a phone, so that its letters are as large there as the page's; a wider page draws it larger.
+    private static let (width, height, left, bottom, top) = (400, 180, 38, 24, 8)
     /// Colours with enough contrast on white and on black, told apart by people who see no red; kinds of findings are
     /// more, then they repeat.
     private static let colours = [
@@ -18,7 +19,7 @@ enum SVGChart {
         var parts = [
             """
             <svg viewBox="0 0 \(width) \(height)" role="img" aria-label="\(HTMLPage.text(chart.title)): at most \
-            \(number(most)) \(HTMLPage.text(chart.unit))" font-size="11" fill="currentColor">
+            \(number(most)) \(HTMLPage.text(chart.unit))" font-size="12" fill="currentColor">
             """
         ]
         for part in 0...2 {
@@ -43,8 +44,8 @@ enum SVGChart {
                     \(HTMLPage.text(chart.series.count > 1 ? series.name : chart.unit))</title></rect>
                     """)
             }
-            // Every label would be too many on a phone.
-            if place.isMultiple(of: max(1, (chart.labels.count + 7) / 8)) {
+            // Every label would be too many.
+            if place.isMultiple(of: max(1, (chart.labels.count + 6) / 7)) {
                 parts.append(
                     """
                     <text x="\(digits(x + step / 2))" y="\(height - 8)" text-anchor="middle">\
@@ -62,10 +63,11 @@ enum SVGChart {
         let names = chart.series.enumerated().map { index, series in
             let sum = series.values.reduce(0.0) { $0 + Double($1) }
             return """
-                <span style="color:\(colours[index % colours.count])">■</span> \(HTMLPage.text(series.name)) \(number(sum))
+                <span class="series"><span style="color:\(colours[index % colours.count])">■</span> \
+                \(HTMLPage.text(series.name)) \(number(sum))</span>
                 """
         }
-        return "\n<p class=\"quiet\">\(names.joined(separator: " &nbsp; "))</p>"
+        return "\n<p class=\"quiet\">\(names.joined(separator: "\n"))</p>"
     }
 
     /// The next of 1, 2, 4, 10, 20, 40 … at or above: its half is a whole number from 2 on.
