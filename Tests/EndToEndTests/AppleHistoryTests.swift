@@ -16,24 +16,7 @@ import Testing
     private static func open() async throws -> Deployment {
         let deployment = try await Deployment.shared("apple")
         try await onThread {
-            try deployment.store().register(
-                SimulatedApp(
-                    bundleID: Deployment.bundleID, appAppleID: 1_234_567_890,
-                    notificationURL: deployment.gateway + "/apple/iap/notifications",
-                    publicKey: try deployment.secrets.appStoreKey.publicKey().pemRepresentation()))
-            // Until now Apple did not know the key, which is a finding. A new process asks at once, not after a pause.
-            let books = Books(deployment: deployment)
-            #expect(deployment.stop(.reconciliation) == .exit(0))
-            try deployment.start([.reconciliation])
-            try eventually(within: wait, "Apple can be asked") {
-                try books.number(
-                    "SELECT count(*) FROM reconciliation.apple_histories", []) >= 1
-                    && books.number(
-                        """
-                        SELECT count(*) FROM reconciliation.findings
-                        WHERE kind = 'apple_unreachable' AND state <> 'resolved'
-                        """, []) == 0
-            }
+            try deployment.connectToApple()
         }
         return deployment
     }

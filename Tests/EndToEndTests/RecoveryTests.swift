@@ -6,51 +6,9 @@ import Postgres
 import TestSupport
 import Testing
 
-/// Whole machines are lost, and queues are emptied by hand: what was verified comes back, once.
+/// Queues are emptied by hand: what was verified comes back, once.
 @Suite(.serialized, .timeLimit(.minutes(8))) struct RecoveryTests {
     private static let product = "pyy_danbing_60"
-
-    @Test
-    func `the broker is lost with all it held: whatever was verified is granted, once, and facts are told (R23)`()
-        async throws
-    {
-        let deployment = try await Deployment.shared("reconciliation_broker")
-        try await onThread {
-            let books = Books(deployment: deployment)
-            var anna = try deployment.backend("anna")
-            let before = try deployment.purchase(Self.product, account: "anna")
-            #expect(try anna.verify(before.signedTransactionInfo, orderNumber: nil).status == "GRANTED")
-            try deployment.settle()
-            // Verified and not decided; handed in and not verified; decided and not told.
-            #expect(deployment.stop(.granting) == .exit(0))
-            let verified = try (1...3).map { _ in try deployment.purchase(Self.product, account: "anna") }
-            for purchase in verified { _ = try? anna.verify(purchase.signedTransactionInfo, orderNumber: nil) }
-            try eventually("they are verified and wait") {
-                try deployment.messages(in: Topology.grantingPurchases.name) == 3
-            }
-            #expect(deployment.stop(.verification) == .exit(0))
-            let submitted = try deployment.purchase(Self.product, account: "anna")
-            _ = try? anna.verify(submitted.signedTransactionInfo, orderNumber: nil)
-            try Self.unannounce(verified[0].transactionID, deployment)
-            try deployment.loseBroker()
-            try deployment.start([.granting, .verification])
-            for service in Deployment.Service.purser { try deployment.waitUntilReady(service) }
-            for purchase in verified {
-                try eventually(within: .seconds(120), "what was verified is granted") {
-                    try books.grants(purchase.transactionID) == 1
-                }
-            }
-            // Of what nobody had verified the client's next attempt is the only witness.
-            #expect(try anna.verify(submitted.signedTransactionInfo, orderNumber: nil).status == "GRANTED")
-            for purchase in verified {
-                #expect(try anna.verify(purchase.signedTransactionInfo, orderNumber: nil).status == "ALREADY_GRANTED")
-            }
-            #expect(try anna.balance()["danbing"] == 5 * 60)
-            try deployment.settle()
-            try Self.expectClosed(deployment)
-            try books.expectConsistent()
-        }
-    }
 
     @Test func `whatever queue is emptied by hand, nothing verified is lost and nothing comes twice (R23)`()
         async throws
@@ -142,16 +100,6 @@ import Testing
     private static func purge(_ queue: Topology.Queue, holding count: Int, _ deployment: Deployment) throws {
         try eventually("\(queue.name) holds them") { try deployment.messages(in: queue.name) == count }
         try deployment.purge(queue)
-    }
-
-    /// As if Verification had died between commit and confirm: the sweep is to tell it.
-    private static func unannounce(_ transactionID: String, _ deployment: Deployment) throws {
-        var connection = try deployment.platform.connect(deployment.database)
-        try connection.executeScript(
-            """
-            INSERT INTO verification.unannounced (facts) SELECT array_agg(id) FROM verification.facts
-            WHERE type = 'purchase.verified' AND key LIKE '%/\(transactionID)'
-            """)
     }
 
     private static func expectClosed(_ deployment: Deployment) throws {

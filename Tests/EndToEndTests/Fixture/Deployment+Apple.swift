@@ -1,4 +1,5 @@
 import AppStoreSimulation
+import Crypto
 import HTTPClient
 import JSON
 import Pipeline
@@ -58,5 +59,28 @@ extension Deployment {
     /// Facts about notifications.
     func tellings(_ uuid: String) throws -> Int64 {
         try Books(deployment: self).number("SELECT count(*) FROM intake.facts WHERE key LIKE '%/' || $1", [.text(uuid)])
+    }
+
+    /// Apple knows the app: it tells what happens there, and may be asked. For deployments whose Reconciliation asks.
+    func connectToApple() throws {
+        try store().register(
+            SimulatedApp(
+                bundleID: Self.bundleID, appAppleID: 1_234_567_890,
+                notificationURL: gateway + "/apple/iap/notifications",
+                publicKey: try secrets.appStoreKey.publicKey().pemRepresentation()))
+        // Until now Apple did not know the key, which is a finding. A new process asks at once, not after a pause.
+        let books = Books(deployment: self)
+        guard stop(.reconciliation) == .exit(0) else {
+            throw Places.Missing(description: "reconciliation did not end well")
+        }
+        try start([.reconciliation])
+        try eventually(within: .seconds(90), "Apple can be asked") {
+            try books.number("SELECT count(*) FROM reconciliation.apple_histories", []) >= 1
+                && books.number(
+                    """
+                    SELECT count(*) FROM reconciliation.findings
+                    WHERE kind = 'apple_unreachable' AND state <> 'resolved'
+                    """, []) == 0
+        }
     }
 }

@@ -1,4 +1,5 @@
 import AppStoreSimulation
+import Glibc
 import JSON
 import Messages
 import Postgres
@@ -6,12 +7,11 @@ import TestSupport
 
 /// What an operator finds when machines are lost.
 extension Deployment {
-    /// The broker comes back without anything it had: every queue, message, stream, user's right and policy is gone, then
-    /// the topology is imported. Services go on running and find their way back by themselves.
-    func loseBroker() throws {
-        _ = try Command.run(platform.controlScript, ["delete_vhost", virtualHost])
-        try importTopology()
-    }
+    /// A service stands still, as a machine does whose memory is being moved; it goes on after `thaw`.
+    func freeze(_ service: Service) { process(service)?.send(SIGSTOP) }
+
+    /// It goes on where it was.
+    func thaw(_ service: Service) { process(service)?.send(SIGCONT) }
 
     /// A copy of the database as it is. No process may be connected to it.
     func backUpDatabase() throws {

@@ -62,9 +62,10 @@ extension Deployment {
             break
         case .reconciliation:
             // Where a test waits for a repair, minutes are a second.
-            settings["INTERVAL_MS"] = name.hasPrefix("reconciliation") ? "200" : "10000"
-            if name.hasPrefix("reconciliation") { settings["DECISION_SECONDS"] = "1" }
-            if name.hasPrefix("apple") { settings.merge(appleSettings) { $1 } }
+            let isQuick = name.hasPrefix("reconciliation") || name.hasPrefix("recovery")
+            settings["INTERVAL_MS"] = isQuick ? "200" : "10000"
+            if isQuick { settings["DECISION_SECONDS"] = "1" }
+            if name.hasPrefix("apple") || name.hasPrefix("recovery") { settings.merge(appleSettings) { $1 } }
         }
         if service != .simulator {
             settings["AMQP_URL"] = brokerURL(user: service.rawValue)

@@ -1,5 +1,6 @@
 import AMQP
 import Glibc
+import Messages
 import Observability
 import Postgres
 import TestSupport
@@ -59,6 +60,26 @@ struct Platform: Sendable {
         let logs = try Places.logFolder("own-" + String(state.split(separator: "/").last ?? ""))
         _ = try Command.capture("/bin/cp", ["-r", state + "/logs/.", logs])
         _ = try Command.capture("/bin/rm", ["-rf", state])
+    }
+
+    /// The broker dies and its disk is lost: every queue, message, stream, user and right. An empty node comes back on the
+    /// same port.
+    func loseBroker() throws {
+        try run("broker", "kill")
+        _ = try Command.run("/bin/rm", ["-rf", state + "/broker/mnesia"])
+        try run("broker", "start")
+    }
+
+    /// Gives the broker everything the source describes, by the operator's script, and asks whether it has it.
+    func declareTopology(virtualHost: String, password: String) throws {
+        guard isOwn else { throw Places.Missing(description: "the users of the shared broker are everybody's") }
+        for user in Topology.accesses.map(\.user) {
+            try TextFiles.write(password, to: "\(state)/secrets/broker-\(user)")
+        }
+        let path = try Places.root() + "/infra/scripts/topology"
+        let variables = ["PURSER_STATE": state, "PURSER_VIRTUAL_HOST": virtualHost]
+        try Command.run(path, [], environment: variables)
+        try Command.run(path, ["check"], environment: variables)
     }
 
     /// Makes database, roles and schemas as every deployment does.
