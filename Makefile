@@ -1,10 +1,10 @@
 # Every target calls one script of infra/scripts; each says in its head what it does and which variables it reads.
-.PHONY: help setup build test lint demo up down status bench contract simulate fuzz chaos backlog flood clean
+.PHONY: help setup build test lint demo up down status bench contract simulate fuzz chaos backlog reconcile-drill flood clean
 .DEFAULT_GOAL := help
 scripts := infra/scripts
 
 help:  ## prints this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 setup:  ## installs the Debian packages that are missing, checks Swift
 	@$(scripts)/install-packages
@@ -47,6 +47,9 @@ chaos:  ## breaks everything while purchases flow, then proves the books: DURATI
 
 backlog:  ## measures how fast 20,000 queued purchases are worked off, against the steady rate
 	@PURSER_CONFIGURATION=release $(scripts)/demo backlog $(COUNT)
+
+reconcile-drill:  ## plants differences of every kind in a month of purchases; every one must be found: COUNT=100000 SEED=n
+	@PURSER_CONFIGURATION=release $(scripts)/demo reconcile $(or $(COUNT),100000) $(SEED)
 
 flood:  ## measures what a paying user notices of 200 hostile connections; writes .local/flood.json; PURCHASES=400
 	@PURSER_CONFIGURATION=release $(scripts)/demo flood $(or $(PURCHASES),400) .local/flood.json

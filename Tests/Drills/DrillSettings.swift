@@ -52,9 +52,10 @@ struct DrillSettings {
         ("COPIES", nil, "chaos: second copies of services, which it starts"),
         ("READINESS", nil, "chaos and backlog: name=URL of each process's readiness"),
         ("BROKER_URL", nil, "chaos and backlog: the broker's administrator"),
-        ("GATEWAY_BROKER_URL", nil, "backlog: the gateway's broker user"),
+        ("GATEWAY_BROKER_URL", nil, "backlog and reconcile: the gateway's broker user"),
         ("BROKER_PORT", nil, "chaos: where the broker is"),
         ("DATABASE_PORT", nil, "chaos: where the database is"),
+        ("SUPERUSER", nil, "reconcile: conninfo of who may change the books by hand"),
         ("DATABASE", nil, "chaos and backlog: conninfo of the read-only auditor"),
     ]
 

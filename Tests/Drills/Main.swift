@@ -1,7 +1,7 @@
 import Glibc
 
 /// What is done to a running system from outside: `demo` shows it, `bench` measures it, `chaos` breaks it, `backlog`
-/// lets it work off a full queue, `flood` has it flooded, `token` makes tokens to play with.
+/// lets it work off a full queue, `reconcile` breaks its books, `flood` has it flooded, `token` makes tokens to play with.
 @main
 enum DrillsMain {
     static func main() {
@@ -15,6 +15,7 @@ enum DrillsMain {
         case "bench" where arguments.count == 1: BenchCommand.run()
         case "chaos": ChaosCommand.run(Array(arguments.dropFirst()))
         case "backlog": BacklogCommand.run(Array(arguments.dropFirst()))
+        case "reconcile": ReconcileCommand.run(Array(arguments.dropFirst()))
         case "flood": FloodCommand.run(Array(arguments.dropFirst()))
         case "token": TokenCommand.run(Array(arguments.dropFirst()))
         default: usage()
@@ -28,6 +29,7 @@ enum DrillsMain {
                    purser-drills bench                      measures what the design promises (docs/guides/benchmark.md)
                    purser-drills chaos [SECONDS] [SEED]     breaks everything while purchases flow; checks the books
                    purser-drills backlog [COUNT]            measures how fast a queue is worked off
+                   purser-drills reconcile [COUNT] [SEED]   plants differences in a month of purchases; all must be found
                    purser-drills flood [PURCHASES] [FILE]   measures what a paying user notices of hostile ones
                    purser-drills token USER [--service]     prints a token for curl
 

@@ -23,6 +23,7 @@ struct DailyRun {
 
     /// Makes the run. Throws ``NotYet``, `RequestError`, and what the database throws.
     func run(_ plan: DayPlan, now: Int64, on connection: inout Connection) throws -> Result {
+        let began = ContinuousClock.now
         let known = try evidenceKnown(plan, now, &connection)
         var place = try connection.transaction { try RunTable.begin(plan, now: now, in: &$0) }
         var result = Result()
@@ -40,8 +41,9 @@ struct DailyRun {
         }
         let (markdown, html) = (MarkdownPage.render(report), HTMLPage.render(report))
         let totals = String(decoding: JSONWriter.write(.object(report.summary)), as: UTF8.self)
+        let ended = now + Int64(began.duration(to: .now) / .milliseconds(1))
         try connection.transaction {
-            try RunTable.end(plan, totals: totals, markdown: markdown, html: html, now: now, in: &$0)
+            try RunTable.end(plan, totals: totals, markdown: markdown, html: html, now: ended, in: &$0)
         }
         logger.info(
             "a day was compared",

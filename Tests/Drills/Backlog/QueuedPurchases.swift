@@ -39,22 +39,30 @@ struct QueuedPurchases: Sendable {
 
     /// The message of purchase `number`.
     func message(_ number: Int) throws -> OutgoingMessage {
-        let now = WallClock.milliseconds()
         let transaction = SimulatedTransaction(
-            transactionID: transactionID(number), bundleID: bundleID, productID: goods.id, purchaseDate: now)
+            transactionID: transactionID(number), bundleID: bundleID, productID: goods.id,
+            purchaseDate: WallClock.milliseconds())
         let signed = String(decoding: try signer.sign(transaction), as: UTF8.self)
         let body = PurchaseSubmitted(
             app: AppID("cloudpc"), userID: UserID(user(number)), orderNumber: nil, signedTransaction: signed)
+        return try Self.message(body, of: transactionID(number), replyTo: replyTo)
+    }
+
+    /// A submission as the gateway would publish it; the answer carries the transaction's id.
+    static func message(
+        _ body: PurchaseSubmitted, of transactionID: String, replyTo: String
+    ) throws -> OutgoingMessage {
+        let now = WallClock.milliseconds()
         let digits = Array(Hex.encode(try RandomBytes.generate(16)))
         let id = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
         return OutgoingMessage(
             exchange: Topology.exchange(of: "gateway"), routingKey: PurchaseSubmitted.type.rawValue,
             properties: MessageProperties(
-                messageID: id, type: PurchaseSubmitted.type.rawValue, correlationID: transactionID(number),
+                messageID: id, type: PurchaseSubmitted.type.rawValue, correlationID: transactionID,
                 replyTo: replyTo, contentType: "application/json", timestamp: now / 1_000,
                 headers: [
                     HeaderName.schemaVersion: .int64(Int64(PurchaseSubmitted.version)),
-                    HeaderName.occurredAt: .int64(now), HeaderName.app: "cloudpc",
+                    HeaderName.occurredAt: .int64(now), HeaderName.app: .string(body.app.rawValue),
                 ]),
             body: try MessageCoding.encode(body))
     }

@@ -57,7 +57,8 @@ final class MemoryWatch: Sendable {
         ]
     }
 
-    private static func megabytes(_ pid: Int32, _ field: String) -> Double? {
+    /// A line of `/proc/PID/status` in MB; nil if it cannot be read.
+    static func megabytes(_ pid: Int32, _ field: String) -> Double? {
         let line = ProcFile.read("/proc/\(pid)/status")?.split(separator: "\n").first { $0.hasPrefix(field + ":") }
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) }.map { $0 / 1_024 }
     }
