@@ -27,7 +27,8 @@ struct FactStore {
         announce = "INSERT INTO \(schema).unannounced (facts) VALUES ($1::uuid[]) RETURNING id"
         retire = "DELETE FROM \(schema).unannounced WHERE id = ANY($1::bigint[])"
         stale = """
-            SELECT id, facts FROM \(schema).unannounced
+            SELECT id, facts, (extract(epoch FROM clock_timestamp() - created_at) * 1000)::bigint AS age
+            FROM \(schema).unannounced
             WHERE created_at < clock_timestamp() - make_interval(secs => $1::bigint) ORDER BY id LIMIT 100
             """
     }
@@ -101,20 +102,30 @@ struct FactStore {
         _ = try transaction.query(retire, [.int8Array(published.map { $0 })])
     }
 
-    /// Batches that stayed unannounced for `seconds`, and their facts.
-    func staleBatches(afterSeconds seconds: Int64, in transaction: inout Transaction) throws -> (
-        rows: [Int64], facts: [Fact]
-    ) {
+    /// Batches that nobody seems to have announced.
+    struct Stale {
+        /// The rows, and how old they are (ms).
+        var ages: [Int64: Int64] = [:]
+        /// Their facts.
+        var facts: [Fact] = []
+    }
+
+    /// Batches that stayed unannounced for `seconds`, but for those in `published`.
+    func staleBatches(
+        afterSeconds seconds: Int64, except published: [Int64], in transaction: inout Transaction
+    ) throws -> Stale {
         let rows = try transaction.query(stale, [.int8(seconds)])
-        guard !rows.isEmpty else { return ([], []) }
-        var identifiers: [Int64] = []
+        var stale = Stale()
         var wanted: [[UInt8]?] = []
         for row in rows {
-            identifiers.append(try row.int8("id"))
+            let id = try row.int8("id")
+            guard !published.contains(id) else { continue }
+            stale.ages[id] = try row.int8("age")
             wanted += try row.uuidArray("facts")
         }
-        let facts = try transaction.query(recallByID, [.uuidArray(wanted)])
-        return (identifiers, try facts.map(Self.fact))
+        guard !wanted.isEmpty else { return stale }
+        stale.facts = try transaction.query(recallByID, [.uuidArray(wanted)]).map(Self.fact)
+        return stale
     }
 
     private func merge(_ rows: Rows, into saved: inout Saved) throws {

@@ -16,6 +16,7 @@ struct LaneMetrics: Sendable {
     let waits: Counter
     let unroutable: Counter
     let swept: Counter
+    let unannouncedAge: Gauge
     let ready: Gauge
     private let metrics: Metrics
 
@@ -62,6 +63,10 @@ struct LaneMetrics: Sendable {
             labels: labels)
         swept = metrics.counter(
             "purser_lane_swept_facts_total", help: "Facts published by the sweep because nobody else had.",
+            labels: labels)
+        unannouncedAge = metrics.gauge(
+            "purser_lane_unannounced_age_seconds",
+            help: "Age of the oldest batch that was committed and not announced, at the sweep's last look.",
             labels: labels)
         ready = metrics.gauge("purser_lane_ready", help: "1 while the lane works.", labels: labels)
     }

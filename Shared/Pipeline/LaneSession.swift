@@ -236,14 +236,21 @@ extension LaneSession {
         try endTold()
         let (store, seconds) = (store, configuration.sweepAfterSeconds)
         // A database that is away now is tried again at the next turn, on a new connection.
-        guard let stale = try? database.transaction({ try store.staleBatches(afterSeconds: seconds, in: &$0) })
+        let own = published
+        guard
+            let stale = try? database.transaction({
+                try store.staleBatches(afterSeconds: seconds, except: own, in: &$0)
+            })
         else { return }
-        let rows = stale.rows.filter { !published.contains($0) }
+        // Told before it is mended: where the broker takes nothing it goes on growing.
+        instruments.unannouncedAge.set(Double(stale.ages.values.max() ?? 0) / 1_000)
+        let rows = stale.ages.keys.sorted()
         guard !rows.isEmpty else { return }
         logger.warning("facts of an earlier batch were never announced", ["batches": .int(rows.count)])
         let service = configuration.service
         try publish(stale.facts.map { Envelope.fact($0, service: service, replyTo: nil) })
         instruments.swept.increment(by: stale.facts.count)
+        instruments.unannouncedAge.set(0)
         published += rows
         retirePublished()
     }

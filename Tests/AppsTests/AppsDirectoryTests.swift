@@ -71,6 +71,16 @@ import YAML
         #expect(policies.orderExpiryHours == 48)
     }
 
+    @Test func `days are counted by the app's own clock, and by UTC if it names none (A-121)`() throws {
+        let folder = try TemporaryFolder()
+        let named = AppText.make(replacing: ["appAppleId: 7": "appAppleId: 7\ntimeZone: America/Argentina/Buenos_Aires"]
+        )
+        try folder.write("one.yaml", named)
+        #expect(try AppsDirectory.load(folder.path).get().first?.timeZone == "America/Argentina/Buenos_Aires")
+        try folder.write("one.yaml", AppText.make())
+        #expect(try #require(try AppsDirectory.load(folder.path).get().first).timeZone == nil)
+    }
+
     @Test func `debts and limits on refunds are read (A-134 B-125)`() throws {
         let folder = try TemporaryFolder()
         let risk = """
@@ -104,6 +114,8 @@ import YAML
         ("[one.example]", "[]", "one.yaml:3:8: hosts must have at least one item"),
         ("com.example.one", "com example", "one.yaml:4:13: bundleIds must be"),
         ("bundleIds:", "pathPrefix: /a/api\nbundleIds:", "one.yaml:4:13: pathPrefix must be like /name"),
+        ("appAppleId: 7", "appAppleId: 7\ntimeZone: shanghai", "one.yaml:6:11: timeZone must be an IANA name"),
+        ("appAppleId: 7", "appAppleId: 7\ntimeZone: 8", "timeZone must be an IANA name"),
         ("appAppleId: 7", "appAppleId: 0", "one.yaml:5:13: appAppleId must be between 1 and"),
         ("[Production, Sandbox]", "[Xcode]", "one.yaml:6:16: environments must be one of: Production, Sandbox"),
         ("secretFile: login.secret", "publicKeyFile: x", "one.yaml:7:48: HS256 needs a secretFile"),

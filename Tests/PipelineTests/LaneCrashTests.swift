@@ -193,6 +193,47 @@ import Testing
             #expect(Set(announced.compactMap(\.properties.messageID)).count == Int(done))
         }
     }
+
+    @Test func `while nobody can be told, how long that lasts is told to operators (R25)`() async throws {
+        let fixture = try await LaneFixture.make("untold")
+        try await onThread {
+            try fixture.publish(["1"])
+            let stop = StopSignal()
+            let dead = fixture.lane(stop: stop, probe: CrashOnce(at: .afterCommit))
+            #expect(dead.join(for: .seconds(60)))
+            try eventually("it is back in the queue") { try fixture.depth(fixture.queue.name) == 1 }
+            try fixture.broker.control("purge_queue", "-p", fixture.broker.virtualHost, fixture.queue.name)
+            try fixture.database.execute(
+                "UPDATE granting.unannounced SET created_at = created_at - interval '10 minutes'")
+            // Nothing takes what the lane says.
+            for queue in [fixture.observer, Topology.factsStream] { try fixture.broker.deleteQueue(queue) }
+            var configuration = fixture.configuration()
+            configuration.sweepInterval = .milliseconds(50)
+            let metrics = Metrics()
+            let lane = fixture.lane(configuration, stop: stop, metrics: metrics)
+            defer {
+                stop.stop()
+                _ = lane.join(for: .seconds(60))
+            }
+            func age() -> Double {
+                metrics.gauge(
+                    "purser_lane_unannounced_age_seconds",
+                    help: "Age of the oldest batch that was committed and not announced, at the sweep's last look.",
+                    labels: ["queue": fixture.queue.name]
+                ).value
+            }
+            try eventually("it is known how long") { age() >= 600 && age() < 700 }
+            try fixture.broker.declareQueue(fixture.observer, kind: .classic)
+            try fixture.broker.declareQueue(Topology.factsStream, kind: .stream)
+            for queue in [fixture.observer, Topology.factsStream] {
+                try fixture.broker.bindQueue(
+                    queue, exchange: Topology.exchange(of: "granting"),
+                    routingKey: MessageType.purchaseHeld.rawValue)
+            }
+            try eventually(within: .seconds(60), "it is told") { age() == 0 }
+            #expect(try fixture.depth(fixture.observer) >= 1)
+        }
+    }
 }
 
 /// Crashes the lane the first time a batch is committed while the one before is not acknowledged yet.
