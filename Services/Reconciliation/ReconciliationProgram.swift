@@ -22,6 +22,7 @@ enum ReconciliationProgram: ServiceProgram {
             ("V005_books.sql", PackageResources.V005_books_sql),
             ("V006_apple.sql", PackageResources.V006_apple_sql),
             ("V007_daily.sql", PackageResources.V007_daily_sql),
+            ("V008_apple_accounts.sql", PackageResources.V008_apple_accounts_sql),
         ])
     }
 

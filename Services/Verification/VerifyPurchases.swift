@@ -8,7 +8,7 @@ import Postgres
 import Reloading
 import Trust
 
-/// Turns `purchase.submitted` into `purchase.verified`, or into a refusal told to the caller.
+/// Turns `purchase.submitted`, and `transaction.received`, into `purchase.verified`, or into a refusal told to the caller.
 ///
 /// All cryptography happens before the first statement, so the transaction is as short as its inserts. A verdict is
 /// always computed anew, also for a redelivered message; what was published before is recalled by the lane.
@@ -47,7 +47,7 @@ struct VerifyPurchases: Handler {
         followApps()
         var verdicts: [(PurchaseSubmitted, Verdict)?] = []
         for incoming in batch {
-            let submission = incoming.read(PurchaseSubmitted.self)?.storable
+            let submission = PurchaseSubmitted(incoming)?.storable
             verdicts.append(submission.map { ($0, judge($0, time)) })
         }
         try erased.refresh(in: &transaction)
@@ -215,6 +215,17 @@ extension Fact {
 }
 
 extension PurchaseSubmitted {
+    /// What was handed in: by a client, or by reconciliation, which can name neither user nor order.
+    fileprivate init?(_ incoming: Incoming) {
+        if let submitted = incoming.read(PurchaseSubmitted.self) {
+            self = submitted
+        } else if let received = incoming.read(TransactionReceived.self) {
+            self.init(app: received.app, userID: nil, orderNumber: nil, signedTransaction: received.signedTransaction)
+        } else {
+            return nil
+        }
+    }
+
     /// Bytes of a user id or order number at most, as at the gateway's border and in Granting's keys.
     private static var longestID: Int { 200 }
 

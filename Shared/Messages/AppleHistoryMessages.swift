@@ -52,3 +52,20 @@ public struct NotificationStatesAnswered: Message {
     /// Composes the answer.
     public init(states: [NotificationState]) { self.states = states }
 }
+
+/// Apple has shown a transaction that the books lack: verified and decided like one that a client hands in, but for
+/// nobody. Who owns it is proved by its token, or by what is known of it, or it waits for its buyer.
+public struct TransactionReceived: Message {
+    /// Routing key.
+    public static var type: MessageType { .transactionReceived }
+    /// The app in whose name Apple was asked.
+    public var app: AppID
+    /// The JWS. Travels only to the service that verifies it.
+    public var signedTransaction: String
+
+    /// Composes the message.
+    public init(app: AppID, signedTransaction: String) {
+        self.app = app
+        self.signedTransaction = signedTransaction
+    }
+}

@@ -35,6 +35,8 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
 
     /// A client, or a re-drive, hands in a signed transaction.
     public static let purchaseSubmitted = MessageType(rawValue: "purchase.submitted")
+    /// Reconciliation hands in a transaction that Apple has signed for it: nobody's.
+    public static let transactionReceived = MessageType(rawValue: "transaction.received")
     /// Verification found a signed transaction genuine and for one of our apps.
     public static let purchaseVerified = MessageType(rawValue: "purchase.verified")
     /// A purchase was delivered to a wallet.

@@ -4,6 +4,8 @@ public struct PurchaseStatement: Codable, Sendable, Equatable {
     public var originalTransactionID: TransactionID
     /// One per Apple account and app.
     public var appTransactionID: String?
+    /// The app's bundle id; nil from versions before it was told.
+    public var bundleID: String?
     /// What was bought.
     public var productID: ProductID
     /// Apple's name of the type; empty where a receipt does not tell.
@@ -31,6 +33,7 @@ public struct PurchaseStatement: Codable, Sendable, Equatable {
     public init(_ transaction: VerifiedTransaction) {
         originalTransactionID = transaction.originalTransactionID
         appTransactionID = transaction.appTransactionID
+        bundleID = transaction.bundleID
         productID = transaction.productID
         productType = transaction.productType
         ownership = transaction.ownership

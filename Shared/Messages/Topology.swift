@@ -77,7 +77,7 @@ public enum Topology {
 
     /// Purchases to verify.
     public static let verificationPurchases = Queue(
-        name: "verification.purchases", durability: .work, types: [.purchaseSubmitted])
+        name: "verification.purchases", durability: .work, types: [.purchaseSubmitted, .transactionReceived])
     /// Chains of certificates to ask Apple's responders about.
     public static let verificationRevocations = Queue(
         name: "verification.revocations", durability: .work, types: [.chainCheckRequested])

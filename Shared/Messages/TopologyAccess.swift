@@ -71,7 +71,7 @@ extension Topology {
         says: [
             .evidencePageRequested, .evidenceRedriveRequested, .purchaseStatesRequested, .booksPageRequested,
             .notificationStatesRequested, .notificationReceived, .notificationRedriveRequested, .chainsRequested,
-            .consumptionDeadlinesRequested,
+            .consumptionDeadlinesRequested, .transactionReceived,
         ],
         reads: [reconciliationCommands, facts], asks: true, answers: true, operates: false)
     /// The operator's command line: requests only.

@@ -83,6 +83,40 @@ import Testing
         }
     }
 
+    @Test func `a refund that Apple never told, not in its history either, is taken back once (A-122 B-131)`()
+        async throws
+    {
+        let deployment = try await Self.open()
+        try await onThread {
+            let books = Books(deployment: deployment)
+            var emil = try deployment.backend("emil")
+            let purchase = try deployment.purchase(Self.product, account: "emil")
+            #expect(try emil.verify(purchase.signedTransactionInfo, orderNumber: nil).status == "GRANTED")
+            try Self.spoil(
+                deployment, ["mode": "rateLimited", "path": "refund/lookup"],
+                ["mode": "error", "path": "refund/lookup", "count": 2])
+            _ = try deployment.store().refund(purchase.transactionID, environment: "Production", notification: .lost)
+            try eventually(within: Self.wait, "it is taken back") { try books.balances("emil") == ["DANBING": 0] }
+            try eventually(within: Self.wait, "the case is closed") {
+                try Self.findings(books, purchase.transactionID) == "refund_missed resolved"
+            }
+            #expect(
+                try books.number(
+                    "SELECT count(*) FROM intake.notifications WHERE transaction_id = $1 AND type = 'REFUND'",
+                    [.text(purchase.transactionID)]) == 0)
+            #expect(
+                try books.number(
+                    "SELECT count(*) FROM granting.ledger WHERE source_type = 'APPLE_REFUND' AND source_id LIKE $1 || '/%'",
+                    [.text(purchase.transactionID)]) == 1)
+            // The client comes with what it has kept, which is older: nothing comes back.
+            let older = refusal { () throws(BackendError) in
+                _ = try emil.verify(purchase.signedTransactionInfo, orderNumber: nil)
+            }
+            #expect(older?.code == "TRANSACTION_ALREADY_REVOKED")
+            try books.expectConsistent()
+        }
+    }
+
     @Test func `what nobody handed in and nobody told is granted to its owner by the token (A-120 B-112)`()
         async throws
     {

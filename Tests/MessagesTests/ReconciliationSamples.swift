@@ -91,6 +91,7 @@ extension GoldenMessageTests {
                         app: .init("app"), key: notification, transactionID: key.transactionID,
                         deadline: 1_760_000_000_000, reason: "apple_unauthorized", isOver: false)
                 ])),
+        Sample(TransactionReceived(app: .init("app"), signedTransaction: "e30.e30.c2ln")),
         Sample(ReconciliationRunRequested(date: "2026-11-30", app: .init("app"))),
         Sample(ReconciliationRunAnswered(request: 7)),
         Sample(FindingAcceptRequested(finding: 7, actor: "ops", reason: "known")),

@@ -16,61 +16,13 @@ import Testing
     /// 2026-05-28.
     private static let now: Int64 = 1_780_000_000_000
 
-    /// A database, a scripted Apple, scripted services, and passes at any time.
-    private struct World: ~Copyable {
-        let apple = ScriptedApple()
-        let books = ScriptedBooks()
-        let database: TestDatabase
-        var connection: Connection
-        var pass: ApplePass
-        let round: FeedRound
-
-        init(_ database: TestDatabase, _ settings: ApplePassSettings) throws {
-            self.database = database
-            try database.migrate(ReconciliationProgram.name, ReconciliationProgram.migrations)
-            connection = try database.open(role: "purser_reconciliation")
-            let instruments = AppleMetrics(Metrics())
-            pass = ApplePass(
-                settings: settings, door: apple, sources: books, instruments: instruments, logger: .silent)
-            round = FeedRound(sources: books, instruments: instruments, logger: .silent)
-        }
-
-        /// A pass.
-        mutating func run(at now: Int64, between: () -> Bool = { true }) throws {
-            try pass.run([ScriptedApple.place], now: now, on: &connection) { _ in between() }
-        }
-
-        /// A look at what is handed in; what was.
-        mutating func handIn(at now: Int64) throws -> [String] {
-            try round.run(now: now, on: &connection)
-            return books.taken()
-        }
-
-        /// Lines of a query of the superuser.
-        func lines(_ sql: String) throws -> [String] {
-            var connection = try database.open()
-            return try connection.query("SELECT (\(sql))::text AS line").compactMap { try $0.optionalText("line") }
-        }
-
-        /// Findings, one line each.
-        func findings() throws -> [String] {
-            var connection = try database.open()
-            return try connection.query(
-                """
-                SELECT kind || ' ' || right(subject, 4) || ' ' || state || ' ' || attempts || ' ' || severity AS line
-                FROM reconciliation.findings ORDER BY id
-                """
-            ).map { try $0.text("line") }
-        }
-    }
-
     private static func with(
         _ name: String, _ settings: ApplePassSettings = ApplePassSettings(),
-        _ body: @escaping @Sendable (inout World) throws -> Void
+        _ body: @escaping @Sendable (inout AppleWorld) throws -> Void
     ) async throws {
         let database = try await TestDatabase.shared("apple_\(name)")
         try await onThread {
-            var world = try World(database, settings)
+            var world = try AppleWorld(database, settings)
             try body(&world)
         }
     }

@@ -18,6 +18,13 @@ final class ScriptedApple: AppleDoor {
         var signedAt: Int64
     }
 
+    /// A refund in an account's list.
+    struct Refunded {
+        var transaction: Int
+        var at: Int64
+        var share: Int64 = 100_000
+    }
+
     /// Of one page.
     static let pageSize = 2
     static let place = ServerAPIClients.Place(
@@ -29,7 +36,42 @@ final class ScriptedApple: AppleDoor {
     /// Start, end and token of each call.
     var asked: [(from: Int64, to: Int64, token: String?)] = []
 
+    /// What was refunded to the buyer of a purchase, in the order it was. Apple signs it whenever it is asked, at
+    /// ``signsAt``.
+    var refunded: [Int: [Refunded]] = [:]
+    var signsAt: Int64 = 0
+    /// What goes wrong with the next questions about refunds.
+    var refundFaults: [ServerAPIError] = []
+    /// Purchase and revision of each of them.
+    var askedRefunds: [String] = []
+
     func replace(_ access: AppStoreAccess) {}
+
+    func refunds(
+        _ place: ServerAPIClients.Place, of transaction: TransactionID, revision: String?
+    ) throws(ServerAPIError) -> TransactionPage {
+        askedRefunds.append("\(transaction) \(revision ?? "-")")
+        if !refundFaults.isEmpty { throw refundFaults.removeFirst() }
+        let all = refunded[Int(transaction.rawValue) ?? 0] ?? []
+        let first = revision.flatMap { Int($0.dropFirst()) } ?? 0
+        let page = all.dropFirst(first).prefix(Self.pageSize)
+        let end = first + page.count
+        let object: JSONObject = [
+            "signedTransactions": .array(page.map { .string(Self.jws(signed($0))) }),
+            "hasMore": .bool(end < all.count), "revision": .string("r\(end)"),
+        ]
+        guard let answer = try? TransactionPage(object) else { throw .unreadable("the test's page") }
+        return answer
+    }
+
+    private func signed(_ refund: Refunded) -> JSONObject {
+        [
+            "transactionId": .string(String(refund.transaction)), "environment": "Production",
+            "bundleId": .string(Self.place.bundleID), "purchaseDate": .integer(refund.at - 1_000),
+            "signedDate": .integer(signsAt), "revocationDate": .integer(refund.at),
+            "revocationPercentage": .integer(refund.share),
+        ]
+    }
 
     func notifications(
         _ place: ServerAPIClients.Place, _ query: NotificationHistoryQuery, token: String?

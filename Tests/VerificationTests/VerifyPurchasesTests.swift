@@ -29,6 +29,35 @@ import Trust
         }
     }
 
+    @Test func `what Apple showed reconciliation is verified like a client's, for nobody and without an order`()
+        async throws
+    {
+        try await VerificationDatabase.with("received") { verification in
+            var session = try verification.open()
+            func received(_ signed: String, _ body: String) throws -> Incoming {
+                let header = MessageHeader(
+                    id: MessageID(UUIDText.random()), type: .transactionReceived, version: 1, occurredAt: World.now,
+                    correlationID: "correlation")
+                let text = body.replacing("JWS", with: signed)
+                return Incoming(header: header, body: Array(text.utf8), isRedelivered: false)
+            }
+            let outcomes = try session.run([
+                // Who is named all the same is not heard.
+                try received(
+                    World().sign(),
+                    #"{"app":"game","signedTransaction":"JWS","userID":"mallory","orderNumber":"IAP1"}"#),
+                try received("no.signed.text", #"{"app":"game","signedTransaction":"JWS"}"#),
+                try received("", #"{"app":"game"}"#),
+            ])
+            let fact = try #require(outcomes[0].facts.first)
+            let message = try MessageCoding.decode(PurchaseVerified.self, from: fact.body)
+            #expect(message.userID == nil && message.orderNumber == nil && message.expectation == nil)
+            #expect(message.transaction.transactionID == TransactionID("2000000000000001"))
+            #expect(outcomes[1].facts.isEmpty && outcomes[1].parkedReason == nil)
+            #expect(outcomes[2].parkedReason == Incoming.unreadable)
+        }
+    }
+
     @Test func `a genuine purchase tells in how many days its signer's chain expires, a refused one does not`()
         async throws
     {

@@ -26,6 +26,9 @@ struct AppleBooks {
     /// When Intake stored a notification; nil: it has not.
     func storedAt(_ key: NotificationKey) -> Int64? { storedAt[key] }
 
+    /// What Granting has of a purchase; nil: it was not asked about.
+    func state(_ key: PurchaseKey) -> PurchaseState? { states[key] }
+
     /// What is to be done about a feed.
     func remedy(for feed: AppleFeed) -> AppleFeed.Remedy {
         // Who was not told about knows nothing.

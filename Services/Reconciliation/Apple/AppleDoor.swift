@@ -11,6 +11,10 @@ protocol AppleDoor: AnyObject {
     func notifications(
         _ place: ServerAPIClients.Place, _ query: NotificationHistoryQuery, token: String?
     ) throws(ServerAPIError) -> NotificationPage
+    /// A page of what was refunded to the buyer of a purchase.
+    func refunds(
+        _ place: ServerAPIClients.Place, of transaction: TransactionID, revision: String?
+    ) throws(ServerAPIError) -> TransactionPage
 }
 
 /// Apple's Server API.
@@ -34,6 +38,14 @@ final class ServerAPIDoor: AppleDoor {
     ) throws(ServerAPIError) -> NotificationPage {
         try clients.call(place) { api throws(ServerAPIError) in
             try api.notificationHistory(query, paginationToken: token)
+        }
+    }
+
+    func refunds(
+        _ place: ServerAPIClients.Place, of transaction: TransactionID, revision: String?
+    ) throws(ServerAPIError) -> TransactionPage {
+        try clients.call(place) { api throws(ServerAPIError) in
+            try api.refundHistory(transaction.rawValue, revision: revision)
         }
     }
 }

@@ -15,6 +15,8 @@ struct AppleFeed: Equatable {
     let purchase: PurchaseKey?
     /// When the statement about the purchase was signed (ms since 1970); nil if Granting need not know it.
     let signedDate: Int64?
+    /// Of a signed transaction, how much it takes back, in thousandths of a per cent.
+    let revokedShare: Int64?
     /// As Apple signed it.
     let payload: String
     /// How often it was handed in.
@@ -30,10 +32,19 @@ struct AppleFeed: Equatable {
             signedDate: notice.changesPurchases ? notice.transaction?.signedDate : nil, payload: notice.payload)
     }
 
+    /// A signed transaction whose refund, or which itself, the books may lack.
+    init(_ kind: FindingKind, _ statement: AppleStatement, signed payload: String, of app: AppID) {
+        self.init(
+            kind: kind, subject: statement.key.description, app: app, environment: statement.key.environment,
+            notification: nil, purchase: statement.key, signedDate: statement.signedDate, payload: payload,
+            revokedShare: statement.revokedShare)
+    }
+
     /// Composes one.
     init(
         kind: FindingKind, subject: String, app: AppID, environment: StoreEnvironment,
-        notification: NotificationKey?, purchase: PurchaseKey?, signedDate: Int64?, payload: String
+        notification: NotificationKey?, purchase: PurchaseKey?, signedDate: Int64?, payload: String,
+        revokedShare: Int64? = nil
     ) {
         self.kind = kind
         self.subject = subject
@@ -42,6 +53,7 @@ struct AppleFeed: Equatable {
         self.notification = notification
         self.purchase = purchase
         self.signedDate = signedDate
+        self.revokedShare = revokedShare
         self.payload = payload
     }
 
@@ -53,14 +65,25 @@ struct AppleFeed: Equatable {
         case notification
         /// Intake tells it again.
         case redrive
+        /// Verification is given it, for nobody.
+        case transaction
     }
 
     /// - Parameters:
     ///   - storedAt: when Intake stored the notification; nil: it has not.
     ///   - state: what Granting has of the purchase.
     func remedy(storedAt: Int64?, state: PurchaseState?) -> Remedy {
+        guard notification != nil else { return isMissed(state) ? .transaction : .none }
         if storedAt == nil { return .notification }
         return Self.isBehind(state, signedDate) ? .redrive : .none
+    }
+
+    /// Whether Granting lacks what a signed transaction says. Apple signs anew whenever it is asked: that a statement is
+    /// newer is nothing, that it also takes back another share is a refund that was missed.
+    private func isMissed(_ state: PurchaseState?) -> Bool {
+        guard let state else { return false }
+        guard kind == .refundMissed, state.outcome != .unknown else { return state.outcome == .unknown }
+        return Self.isBehind(state, signedDate) && state.revokedShare != revokedShare
     }
 
     /// Whether Granting's newest statement of a purchase is older than the one signed at `date`.
@@ -78,6 +101,20 @@ extension NewFinding {
             "gapSeconds": .integer(max(0, now - notice.signedDate) / 1_000),
         ]
         if let attempt = notice.lastAttempt { evidence.set("lastAttemptOfApple", .string(attempt)) }
+        return NewFinding(
+            feed.kind, subject: feed.subject, app: feed.app, purchase: feed.purchase, evidence: evidence)
+    }
+
+    /// A refund that Apple lists and Granting does not know.
+    static func refund(
+        _ feed: AppleFeed, _ statement: AppleStatement, _ state: PurchaseState?, bundleID: String
+    ) -> NewFinding {
+        var evidence: JSONObject = [
+            "toldBy": "refund history", "bundleID": .string(bundleID),
+            "outcome": .string((state?.outcome ?? .unknown).rawValue),
+            "signedShare": .integer(statement.revokedShare), "knownShare": .integer(state?.revokedShare ?? 0),
+        ]
+        if let date = statement.revocationDate { evidence.set("refundedAt", .integer(date)) }
         return NewFinding(
             feed.kind, subject: feed.subject, app: feed.app, purchase: feed.purchase, evidence: evidence)
     }

@@ -19,16 +19,16 @@ enum AppleFeedTable {
         _ = try transaction.query(
             """
             INSERT INTO reconciliation.apple_feeds (kind, subject, app, environment, notification_uuid, transaction_id,
-                signed_date, payload, found_at, next_at)
-            SELECT *, $9, $9 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::text[],
-                $7::bigint[], $8::text[])
+                signed_date, payload, revoked_share, found_at, next_at)
+            SELECT *, $10, $10 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::text[],
+                $7::bigint[], $8::text[], $9::bigint[])
             ON CONFLICT DO NOTHING
             """,
             keys(feeds) + [
                 .textArray(feeds.map(\.app.rawValue)), .textArray(feeds.map(\.environment.rawValue)),
                 .uuidArray(feeds.map { $0.notification.flatMap { UUIDText.parse($0.notificationUUID) } }),
                 .textArray(feeds.map { $0.purchase?.transactionID.rawValue }), .int8Array(feeds.map(\.signedDate)),
-                .textArray(feeds.map(\.payload)), .int8(now),
+                .textArray(feeds.map(\.payload)), .int8Array(feeds.map(\.revokedShare)), .int8(now),
             ])
     }
 
@@ -52,6 +52,38 @@ enum AppleFeedTable {
             return Entry(
                 feed: feed, isUnderWay: try row.bool("is_under_way"), isAccepted: try row.bool("is_accepted"))
         }
+    }
+
+    /// Which of these cases of a kind have a feed: that decides when they end.
+    static func subjects(
+        of kind: FindingKind, among subjects: [String], in transaction: inout Transaction
+    ) throws -> Set<String> {
+        guard !subjects.isEmpty else { return [] }
+        let rows = try transaction.query(
+            "SELECT subject FROM reconciliation.apple_feeds WHERE kind = $1 AND subject = ANY($2::text[])",
+            [.text(kind.rawValue), .textArray(subjects)])
+        return Set(try rows.map { try $0.text("subject") })
+    }
+
+    /// Those of which a notification is handed in already that was signed at `since` or later, so says the same: of one
+    /// cause there is one case.
+    static func told(
+        _ feeds: [(feed: AppleFeed, since: Int64)], in transaction: inout Transaction
+    ) throws -> Set<String> {
+        guard !feeds.isEmpty else { return [] }
+        let rows = try transaction.query(
+            """
+            SELECT given.subject FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
+                AS given(subject, environment, transaction_id, since)
+            WHERE EXISTS (SELECT FROM reconciliation.apple_feeds f WHERE f.transaction_id = given.transaction_id
+                AND f.environment = given.environment AND f.notification_uuid IS NOT NULL
+                AND f.signed_date >= given.since)
+            """,
+            [
+                .textArray(feeds.map(\.feed.subject)), .textArray(feeds.map(\.feed.environment.rawValue)),
+                .textArray(feeds.map { $0.feed.purchase?.transactionID.rawValue }), .int8Array(feeds.map(\.since)),
+            ])
+        return Set(try rows.map { try $0.text("subject") })
     }
 
     /// How many there are.
@@ -122,7 +154,7 @@ enum AppleFeedTable {
             purchase: try row.optionalText("transaction_id").map {
                 PurchaseKey(environment: environment, transactionID: TransactionID($0))
             }, signedDate: try row.optionalInt8("signed_date"),
-            payload: try row.text("payload"))
+            payload: try row.text("payload"), revokedShare: try row.optionalInt8("revoked_share"))
         feed.attempts = try row.int8("attempts")
         feed.nextAt = try row.int8("next_at")
         return feed

@@ -6,6 +6,8 @@ import ServerAPIAccess
 struct AppleMetrics: Sendable {
     let calls: Counter
     let notifications: Counter
+    let refunds: Counter
+    let accounts: Counter
     let missed: Counter
     let unreadable: Counter
     let lastPass: Gauge
@@ -20,6 +22,11 @@ struct AppleMetrics: Sendable {
         notifications = metrics.counter(
             "purser_reconciliation_apple_notifications_total",
             help: "Notifications of Apple's history compared with what came in.")
+        refunds = metrics.counter(
+            "purser_reconciliation_apple_refunds_total",
+            help: "Refunds that Apple listed, compared with what Granting knows.")
+        accounts = metrics.counter(
+            "purser_reconciliation_apple_accounts_total", help: "Recent buyers about whose refunds Apple was asked.")
         missed = metrics.counter(
             "purser_reconciliation_apple_missed_total",
             help: "What Apple has signed and the books lacked, each once.")
@@ -47,6 +54,16 @@ struct AppleMetrics: Sendable {
         metrics.gauge(
             "purser_reconciliation_apple_gap_seconds",
             help: "Age of the oldest notification of Apple that may not have been compared yet.",
+            labels: [
+                "app": place.app.rawValue, "environment": place.environment.rawValue, "bundle_id": place.bundleID,
+            ])
+    }
+
+    /// Seconds that the recent buyer who has waited longest is past their turn to be asked about.
+    func wait(_ place: ServerAPIClients.Place) -> Gauge {
+        metrics.gauge(
+            "purser_reconciliation_apple_turn_seconds",
+            help: "How far the recent buyer who has waited longest is past their turn to be asked about.",
             labels: [
                 "app": place.app.rawValue, "environment": place.environment.rawValue, "bundle_id": place.bundleID,
             ])

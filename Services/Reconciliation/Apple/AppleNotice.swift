@@ -60,6 +60,12 @@ struct AppleStatement: Equatable {
     let key: PurchaseKey
     /// When it was signed (ms since 1970).
     let signedDate: Int64
+    /// When it was bought (ms since 1970); nil if that is not said.
+    let purchaseDate: Int64?
+    /// When it was refunded or revoked (ms since 1970).
+    let revocationDate: Int64?
+    /// How much it takes back, in thousandths of a per cent.
+    let revokedShare: Int64
 
     /// Nil if it is none of a kind that can be granted.
     init?(_ signed: String) {
@@ -70,6 +76,11 @@ struct AppleStatement: Equatable {
         else { return nil }
         key = PurchaseKey(environment: environment, transactionID: TransactionID(id))
         self.signedDate = signedDate
+        purchaseDate = body["purchaseDate"]?.intValue
+        revocationDate = body["revocationDate"]?.intValue
+        let whole = VerifiedTransaction.wholeShare
+        let named = body["revocationPercentage"]?.intValue ?? whole
+        revokedShare = revocationDate == nil ? 0 : min(max(named, 0), whole)
     }
 
     /// The payload of a signed text.

@@ -39,19 +39,45 @@ struct ApplePass {
         _ places: [ServerAPIClients.Place], now: Int64, on connection: inout Connection,
         between: (inout Connection) throws -> Bool
     ) throws {
+        var open: [(ServerAPIClients.Place, CallBudget)] = []
         for place in places {
-            do {
-                let history = NotificationHistory(pass: self, place: place, now: now)
-                try history.read(on: &connection, between: between)
-                failures[place] = nil
-                try reached(place, now, &connection)
-            } catch let error as ServerAPIError {
-                try failed(place, error, now, &connection)
+            var budget = CallBudget(calls: settings.calls)
+            let history = NotificationHistory(pass: self, place: place, now: now)
+            let ended = try attempt(place, now, &connection) {
+                try history.read(&budget, on: &$0, between: between)
             }
             let compared = try connection.transaction { try AppleSliceTable.comparedUntil(place, in: &$0) }
             if let compared { instruments.gap(place).set(Double(max(0, now - compared)) / 1_000) }
+            if ended == false { return }
+            if ended == true { open.append((place, budget)) }
+        }
+        for (place, rest) in open {
+            var budget = rest
+            budget.deadline = .now + settings.patience / places.count
+            let refunds = RefundHistory(pass: self, place: place, now: now)
+            let ended = try attempt(place, now, &connection) {
+                try refunds.read(&budget, on: &$0, between: between)
+            }
+            instruments.wait(place).set(try refunds.wait(on: &connection))
+            if ended == false { return }
+            guard ended == true else { continue }
+            failures[place] = nil
+            try reached(place, now, &connection)
         }
         instruments.lastPass.set(Double(now) / 1_000)
+    }
+
+    /// Asks Apple; nil: Apple has not answered, and that is written down.
+    private mutating func attempt(
+        _ place: ServerAPIClients.Place, _ now: Int64, _ connection: inout Connection,
+        _ work: (inout Connection) throws -> Bool
+    ) throws -> Bool? {
+        do {
+            return try work(&connection)
+        } catch let error as ServerAPIError {
+            try failed(place, error, now, &connection)
+            return nil
+        }
     }
 
     private func reached(_ place: ServerAPIClients.Place, _ now: Int64, _ connection: inout Connection) throws {

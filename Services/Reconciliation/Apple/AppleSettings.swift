@@ -36,7 +36,15 @@ struct AppleSettings: Sendable {
         let calls = reader.integer(
             "APPLE_CALLS", default: 500, in: 1...100_000,
             meaning: "calls of one comparison at most, for each app and environment; the rest follows in the next")
-        pass = ApplePassSettings(delay: 1_000 * Int64(delay), firstDays: Int64(days), calls: calls)
+        let refundDays = reader.integer(
+            "APPLE_REFUND_DAYS", default: 90, in: 0...3_650,
+            meaning: "days after a purchase in which Apple is asked what was refunded to its buyer; 0 = never")
+        let pause = reader.integer(
+            "APPLE_ACCOUNT_SECONDS", default: 21_600, in: 1...2_592_000,
+            meaning: "seconds at least between two questions about one buyer")
+        pass = ApplePassSettings(
+            delay: 1_000 * Int64(delay), firstDays: Int64(days), calls: calls, refundDays: Int64(refundDays),
+            accountPause: 1_000 * Int64(pause), patience: .milliseconds(interval / 2))
     }
 }
 
@@ -48,4 +56,10 @@ struct ApplePassSettings: Sendable {
     var firstDays: Int64 = 30
     /// Calls at most, for each place.
     var calls = 500
+    /// Days after a purchase in which its buyer's refunds are asked for; 0: never.
+    var refundDays: Int64 = 90
+    /// Between two questions about one buyer (ms).
+    var accountPause: Int64 = 21_600_000
+    /// How long a pass may ask about buyers, all places together: the next one must not be late.
+    var patience = Duration.seconds(450)
 }

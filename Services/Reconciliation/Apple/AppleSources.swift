@@ -19,6 +19,8 @@ extension BrokerSources: AppleSources {
         switch remedy {
         case .none: break
         case .notification: try tell(NotificationReceived(app: feed.app, signedPayload: feed.payload), feed.app)
+        case .transaction:
+            try tell(TransactionReceived(app: feed.app, signedTransaction: feed.payload), feed.app)
         case .redrive:
             guard let key = feed.notification else { break }
             try tell(

@@ -15,23 +15,30 @@ struct NotificationHistory {
     /// How far back Apple's history reaches (ms): 180 days, 30 in the Sandbox; an hour less, for clocks that differ.
     private var reach: Int64 { (place.environment == .production ? 180 : 30) * Self.day - 3_600_000 }
 
-    /// Reads as far as the budget goes. Throws `ServerAPIError`, `RequestError`, and what the database throws.
-    func read(on connection: inout Connection, between: (inout Connection) throws -> Bool) throws {
+    /// Reads as far as the budget goes; returns false when the thread is to end. Throws `ServerAPIError`, `RequestError`,
+    /// and what the database throws.
+    func read(
+        _ budget: inout CallBudget, on connection: inout Connection, between: (inout Connection) throws -> Bool
+    ) throws -> Bool {
         let oldest = now - reach
         let first = max(oldest, now - pass.settings.firstDays * Self.day)
         try connection.transaction {
             try AppleSliceTable.extend(place, from: first, oldest: oldest, to: now - pass.settings.delay, in: &$0)
         }
-        for _ in 0..<pass.settings.calls {
-            guard let slice = try connection.transaction({ try AppleSliceTable.newest(place, in: &$0) }) else { return }
+        while !budget.isUsedUp {
+            guard let slice = try connection.transaction({ try AppleSliceTable.newest(place, in: &$0) }) else {
+                return true
+            }
+            _ = budget.take()
             if slice.start < oldest {
                 // A day more: what is asked must stay the same while its pages are read.
                 try connection.transaction { try AppleSliceTable.cut(slice, to: oldest + Self.day, in: &$0) }
                 continue
             }
             try readPage(of: slice, &connection)
-            guard try between(&connection) else { return }
+            guard try between(&connection) else { return false }
         }
+        return true
     }
 
     private func readPage(of slice: AppleSliceTable.Slice, _ connection: inout Connection) throws {

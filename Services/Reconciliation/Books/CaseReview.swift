@@ -33,11 +33,12 @@ struct CaseReview {
             let states = try sources.allDetails(of: keys)
             let due = try connection.transaction { transaction in
                 let known = try ComparedTable.read(keys, before: now, in: &transaction)
+                // What Apple's own lists told is ended where it is handed in.
+                let fed = try AppleFeedTable.subjects(of: kind, among: keys.map(\.description), in: &transaction)
                 var (over, waiting): ([String], [FindingStore.Case]) = ([], [])
                 for one in cases {
                     guard let state = states[one.entry.key], let record = known[one.entry.key] else { continue }
-                    // What only Apple's histories tell is compared where they are read.
-                    if kind == .refundMissed, record.evidence == nil { continue }
+                    if fed.contains(one.entry.key.description) { continue }
                     let comparison = PurchaseComparison(
                         evidence: record.evidence, state: state, isGrantedAsVerified: record.isGrantedAsVerified)
                     if !comparison.differences().contains(kind) {

@@ -114,6 +114,7 @@ struct CheckRound {
                     """, [.int8(cursor), .int8(page.last)])
                 guard !moved.isEmpty else { return 0 }
                 try PurchaseTable.record(page.entries, in: &transaction)
+                try AppleAccountTable.record(page.entries.map(\.key), now: now, in: &transaction)
                 try WaitingTable.insert(wait, next: now, in: &transaction)
                 return try FindingStore.open(lost, now: now, in: &transaction)
             }

@@ -20,7 +20,7 @@ enum PurchaseTable {
                 .int8Array(said.map(\.1.purchaseDate)), .int8Array(said.map(\.1.signedDate)),
                 .int8Array(said.map(\.1.revocationDate)), .int8Array(said.map(\.1.revokedShare)),
                 .int8Array(said.map(\.1.price)), .textArray(said.map(\.1.currency)),
-                .textArray(said.map(\.1.storefront)),
+                .textArray(said.map(\.1.storefront)), .textArray(said.map(\.1.bundleID)),
             ])
     }
 
@@ -29,18 +29,18 @@ enum PurchaseTable {
     private static let insert = """
         INSERT INTO reconciliation.purchases AS p (environment, transaction_id, app, original_transaction_id,
             app_transaction_id, order_number, has_submitter, verified_at, product_id, product_type, ownership, quantity,
-            purchase_date, signed_date, revocation_date, revoked_share, price, currency, storefront)
+            purchase_date, signed_date, revocation_date, revoked_share, price, currency, storefront, bundle_id)
         SELECT DISTINCT ON (environment, transaction_id) environment, transaction_id, app, original_transaction_id,
             app_transaction_id, first_value(order_number) OVER (PARTITION BY environment, transaction_id
                 ORDER BY order_number IS NULL, verified_at),
             bool_or(has_submitter) OVER purchase, min(verified_at) OVER purchase, product_id, product_type, ownership,
-            quantity, purchase_date, signed_date, revocation_date, revoked_share, price, currency, storefront
+            quantity, purchase_date, signed_date, revocation_date, revoked_share, price, currency, storefront, bundle_id
         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[],
             $9::text[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[],
-            $16::bigint[], $17::bigint[], $18::text[], $19::text[])
+            $16::bigint[], $17::bigint[], $18::text[], $19::text[], $20::text[])
             AS said(environment, transaction_id, app, original_transaction_id, app_transaction_id, order_number,
                 has_submitter, verified_at, product_id, product_type, ownership, quantity, purchase_date, signed_date,
-                revocation_date, revoked_share, price, currency, storefront)
+                revocation_date, revoked_share, price, currency, storefront, bundle_id)
         WINDOW purchase AS (PARTITION BY environment, transaction_id)
         ORDER BY environment, transaction_id, signed_date DESC, price IS NULL
         ON CONFLICT (environment, transaction_id) DO UPDATE SET
@@ -51,6 +51,7 @@ enum PurchaseTable {
             product_type = CASE WHEN p.product_type = '' THEN excluded.product_type ELSE p.product_type END,
             price = coalesce(p.price, excluded.price), currency = coalesce(p.currency, excluded.currency),
             storefront = coalesce(p.storefront, excluded.storefront),
+            bundle_id = coalesce(p.bundle_id, excluded.bundle_id),
             revocation_date = CASE WHEN excluded.signed_date >= p.signed_date THEN excluded.revocation_date
                 ELSE p.revocation_date END,
             revoked_share = CASE WHEN excluded.signed_date >= p.signed_date THEN excluded.revoked_share

@@ -68,7 +68,7 @@ extension SimulatedStore {
         about transaction: (id: String, original: String)?, _ plan: DeliveryPlan,
         change: (inout SimulatedNotification) -> Void
     ) throws(StoreError) -> [String] {
-        guard let outbox, let app = apps?[bundleID], isTold(bundleID, environment) else { return [] }
+        guard let outbox, let app = apps?[bundleID], isTold(bundleID, environment), !plan.isLost else { return [] }
         var uuids: [String] = []
         for _ in 0...plan.retold {
             let uuid = try randomUUID()

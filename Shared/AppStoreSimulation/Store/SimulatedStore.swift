@@ -120,6 +120,7 @@ public struct SimulatedStore {
             transactionID: ownID, bundleID: request.bundleID, productID: request.productID,
             purchaseDate: date, type: request.type, environment: request.environment, quantity: request.quantity,
             appAccountToken: request.appAccountToken?.lowercased())
+        transaction.appTransactionID = Self.appTransactionID(of: request.appleAccount, in: request.bundleID)
         transaction.overrides = request.fields
         let payload = transaction.json
         // An id set by the caller is the key where it can be one; whatever else is in the payload is only signed.
@@ -138,6 +139,13 @@ public struct SimulatedStore {
     mutating func nextTransactionID() -> String {
         lastTransactionID += Int64.random(in: 1...1_000)
         return String(lastTransactionID)
+    }
+
+    /// One for each Apple account and app, always the same.
+    static func appTransactionID(of appleAccount: String, in bundleID: String) -> String {
+        let hash = SHA256.hash(Array("\(bundleID) \(appleAccount)".utf8))
+        // 15 digits behind the three with which Apple's begin.
+        return "704" + String(1_000_000_000_000_000 + hash.prefix(6).reduce(0) { $0 << 8 | UInt64($1) }).suffix(15)
     }
 
     /// The newest statement about a transaction, signed.

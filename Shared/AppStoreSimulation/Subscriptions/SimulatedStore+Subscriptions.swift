@@ -179,6 +179,8 @@ extension SimulatedStore {
         transaction.webOrderLineItemID = "2" + id
         transaction.transactionReason = reason
         transaction.price = 9_990
+        transaction.appTransactionID = Self.appTransactionID(
+            of: subscription.appleAccount, in: subscription.bundleID)
         transaction.overrides = ["originalPurchaseDate": .integer(subscription.startDate)]
         return StoreRecord(
             transactionID: id, environment: subscription.environment, appleAccount: subscription.appleAccount,

@@ -61,11 +61,7 @@ extension Deployment {
         case .granting:
             break
         case .reconciliation:
-            // Where a test waits for a repair, minutes are a second.
-            let isQuick = name.hasPrefix("reconciliation") || name.hasPrefix("recovery")
-            settings["INTERVAL_MS"] = isQuick ? "200" : "10000"
-            if isQuick { settings["DECISION_SECONDS"] = "1" }
-            if name.hasPrefix("apple") || name.hasPrefix("recovery") { settings.merge(appleSettings) { $1 } }
+            settings.merge(checkSettings) { $1 }
         }
         if service != .simulator {
             settings["AMQP_URL"] = brokerURL(user: service.rawValue)
@@ -79,12 +75,19 @@ extension Deployment {
         return Dictionary(uniqueKeysWithValues: settings.map { (prefix + $0.key, $0.value) })
     }
 
+    /// Where a test waits for a repair, minutes are a second.
+    private var checkSettings: [String: String] {
+        let asksApple = name.hasPrefix("apple") || name.hasPrefix("recovery")
+        guard asksApple || name.hasPrefix("reconciliation") else { return ["INTERVAL_MS": "10000"] }
+        return ["INTERVAL_MS": "200", "DECISION_SECONDS": "1"].merging(asksApple ? appleSettings : [:]) { $1 }
+    }
+
     /// How Apple is asked what it has told: every second instead of every quarter of an hour.
     private var appleSettings: [String: String] {
         [
             "APPS": folder + "/apps", "SERVER_API_PRODUCTION": simulator, "SERVER_API_SANDBOX": simulator + "/sandbox",
             "SERVER_API_PERCENT": "100", "APPLE_INTERVAL_SECONDS": "1", "APPLE_DELAY_SECONDS": "1",
-            "APPLE_FIRST_DAYS": "1",
+            "APPLE_ACCOUNT_SECONDS": "1", "APPLE_FIRST_DAYS": "1",
         ]
     }
 

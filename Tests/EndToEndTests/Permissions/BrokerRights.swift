@@ -41,6 +41,7 @@ enum BrokerRights {
         reconciliation purser.from.reconciliation books.page.requested
         reconciliation purser.from.reconciliation notification.{states.requested,received,redrive.requested}
         reconciliation purser.from.reconciliation chains.requested consumption.deadlines.requested
+        reconciliation purser.from.reconciliation transaction.received
         reconciliation purser.retry              {5s,30s,5m,1h}.reconciliation.commands
         reconciliation purser.parked             reconciliation.commands
         reconciliation purser.replies            *

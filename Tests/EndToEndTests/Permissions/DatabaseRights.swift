@@ -48,6 +48,7 @@ enum DatabaseRights {
         intake.redrives                 read insert                                          sealed
         intake.schema_migrations        read
         intake.unannounced              read insert delete
+        reconciliation.apple_accounts   read insert update(bought_at,refunds_revision,refunds_at)
         reconciliation.apple_feeds      read insert delete update(attempts,sent_at,next_at)
         reconciliation.apple_histories  read insert update(covered_until)
         reconciliation.apple_slices     read insert delete update(starts_at,token)
