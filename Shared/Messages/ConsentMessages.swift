@@ -21,6 +21,37 @@ public struct ConsentChangeRequested: Message {
     }
 }
 
+/// A customer's word about it is on record.
+public struct ConsentChanged: Message {
+    /// Routing key.
+    public static var type: MessageType { .consentChanged }
+    /// Whose word.
+    public var customer: CustomerID
+    /// Which of their words it is, from 1.
+    public var revision: Int64
+    /// Given or withdrawn.
+    public var isGiven: Bool
+    /// What it was given to.
+    public var termsVersion: String?
+    /// When they said it (ms since 1970).
+    public var requestedAt: Int64
+    /// Which user that is, as in ``PurchaseGranted/userDigest``.
+    public var userDigest: String?
+
+    /// Composes the message.
+    public init(
+        customer: CustomerID, revision: Int64, isGiven: Bool, termsVersion: String?, requestedAt: Int64,
+        userDigest: String? = nil
+    ) {
+        self.customer = customer
+        self.revision = revision
+        self.isGiven = isGiven
+        self.termsVersion = termsVersion
+        self.requestedAt = requestedAt
+        self.userDigest = userDigest
+    }
+}
+
 /// Question: what a user has decided about it.
 public struct ConsentRequested: Message {
     /// Routing key.

@@ -43,6 +43,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let purchaseGranted = MessageType(rawValue: "purchase.granted")
     /// A genuine purchase may not be granted now.
     public static let purchaseHeld = MessageType(rawValue: "purchase.held")
+    /// What is known of a purchase that is neither delivered by a grant of its own nor held has changed.
+    public static let purchaseNoted = MessageType(rawValue: "purchase.noted")
+    /// What is left of a granted purchase may not be spent: its owner is in doubt.
+    public static let purchaseFrozen = MessageType(rawValue: "purchase.frozen")
     /// The revoked share of a granted purchase changed and assets moved.
     public static let purchaseClawedBack = MessageType(rawValue: "purchase.clawedback")
     /// A debt was paid from a later grant or a reversed refund.
@@ -123,6 +127,8 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let receiptCheckRequested = MessageType(rawValue: "receipt.check.requested")
     /// A user gives or withdraws consent to telling Apple how much of a purchase they used.
     public static let consentChangeRequested = MessageType(rawValue: "consent.change.requested")
+    /// A user's word about it is on record.
+    public static let consentChanged = MessageType(rawValue: "consent.changed")
     /// Question: whether a user's consent is in force.
     public static let consentRequested = MessageType(rawValue: "consent.requested")
     /// The answer to both.

@@ -188,6 +188,15 @@ public struct PurchaseHeld: Message {
     public var reason: HeldReason
     /// What Apple signed, as in ``PurchaseGranted/statement``.
     public var statement: VerifiedTransaction?
+    /// For whom it waits besides its owner: who handed it in. From here on: what it takes to put it back where it was
+    /// lost; absent in facts of before.
+    public var submitter: CustomerID?
+    /// The order they named.
+    public var submittedOrder: OrderNumber?
+    /// True when no order and no token proved the owner: the first caller got it.
+    public var isClaimedByCaller: Bool?
+    /// Which user its owner is, or without an owner the submitter, as in ``PurchaseGranted/userDigest``.
+    public var userDigest: String?
 
     /// Composes the message.
     public init(

@@ -152,8 +152,9 @@ public enum Topology {
 
     /// Facts copied to the stream: no payloads, no personal data.
     public static let streamedFacts: [MessageType] = [
-        .purchaseGranted, .purchaseHeld, .purchaseClawedBack, .debtRepaid, .riskFlagged, .riskCleared, .orderCreated,
-        .tokenIssued, .spendDecided, .catalogImported, .userErased, .userTransferred, .sandboxSwept,
+        .purchaseGranted, .purchaseHeld, .purchaseNoted, .purchaseFrozen, .purchaseClawedBack, .debtRepaid,
+        .riskFlagged, .riskCleared, .orderCreated, .tokenIssued, .spendDecided, .consentChanged, .catalogImported,
+        .userErased, .userTransferred, .sandboxSwept,
     ]
 
     /// The stream as its reader sees it.

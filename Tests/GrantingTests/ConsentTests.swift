@@ -80,12 +80,14 @@ import Testing
         var shop = Shop()
         var answer = ConsentAnswered(isGiven: false, termsVersion: nil, changedAt: nil)
         for word in story.words {
-            answer = shop.books.decide(
-                ConsentCase(
-                    cause: MessageID(word.cause), customer: Shop.alice,
-                    request: ConsentChangeRequested(
-                        app: Shop.app, userID: UserID("alice"), isGiven: word.isGiven, termsVersion: word.terms),
-                    requestedAt: word.at))
+            answer =
+                shop.books.decide(
+                    ConsentCase(
+                        cause: MessageID(word.cause), customer: Shop.alice,
+                        request: ConsentChangeRequested(
+                            app: Shop.app, userID: UserID("alice"), isGiven: word.isGiven, termsVersion: word.terms),
+                        requestedAt: word.at)
+                ).answer
         }
         #expect(answer.isGiven == story.isGiven)
         #expect(shop.books.changes.consents.count == story.rows)
@@ -117,7 +119,7 @@ import Testing
             let given = try session.run(DecideWallet(), [give, try Self.message(true, by: "bob", at: 1_000)])
             let answer = ConsentAnswered(isGiven: true, termsVersion: "2026-11", changedAt: 1_000)
             #expect(try given[0].answer(ConsentAnswered.self) == answer)
-            #expect(given[0].facts.isEmpty)
+            #expect(given[0].facts.map(\.type) == [.consentChanged])
             #expect(try ask("alice") == answer)
             _ = try session.run(
                 DecideWallet(), [try Self.message(false, by: "alice", at: 2_000), give])

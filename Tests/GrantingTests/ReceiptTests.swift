@@ -38,7 +38,7 @@ import Testing
             #expect(answer.amounts == [AssetAmount(asset: Shop.coins, amount: 240)])
             #expect(answer.balances == [AssetAmount(asset: Shop.coins, amount: 240)])
             #expect(answer.transactionIDs == [TransactionID("1"), TransactionID("2")])
-            #expect(first[0].facts.map(\.type) == [.purchaseGranted, .purchaseGranted])
+            #expect(first[0].facts.map(\.type) == [.purchaseGranted, .purchaseGranted, .purchaseNoted])
             // The same receipt with one purchase more: only that is delivered.
             let again = try session.run(
                 GrantPurchases(), [try Self.message(three), try Self.message(three + [Self.receipt("4")])])

@@ -11,7 +11,7 @@ import Testing
 /// After a database was restored to an older backup: what the stream told since comes back, exactly.
 @Suite struct RestorationTests {
     /// What must be the same afterwards: everything but times and numbers of rows.
-    private static let tables = [
+    static let tables = [
         "SELECT customer, asset, balance, revision, spent FROM granting.accounts",
         "SELECT customer, asset, direction, amount, balance_after, source_type, source_id, environment, remark, cause FROM granting.ledger",
         """
@@ -19,14 +19,14 @@ import Testing
             original_transaction_id, web_order_line_item_id, order_number, cause, revision, applied_share, starter_units
         FROM granting.grants
         """,
-        "SELECT customer, asset, environment, transaction_id, amount FROM granting.lots",
+        "SELECT customer, asset, environment, transaction_id, amount, remaining, is_frozen FROM granting.lots",
+        "SELECT customer, revision, is_given, terms_version, requested_at, cause FROM granting.consents",
         "SELECT environment, transaction_id, asset, customer, amount, settled FROM granting.debts",
         "SELECT customer, source_id, app, asset, amount, outcome, code, balance_after, cause FROM granting.spends",
         """
-        SELECT o.order_number, o.app, o.customer, o.product_id, o.token, g.transaction_id, o.sibling_of, o.cause
-        FROM granting.orders o LEFT JOIN granting.grants g
-            ON g.environment = o.delivered_environment AND g.transaction_id = o.delivered_transaction
-        WHERE o.sibling_of IS NULL OR g.transaction_id IS NOT NULL
+        SELECT order_number, app, customer, product_id, token, delivered_environment, delivered_transaction, sibling_of,
+            cause
+        FROM granting.orders
         """,
         "SELECT app, token, customer, order_number FROM granting.tokens",
         "SELECT environment, transaction_id, kind, revision, customer, cause FROM granting.risk_flags",
@@ -35,8 +35,13 @@ import Testing
         "SELECT app, product_id, version, code, product_type, is_enabled, sort FROM granting.product_versions",
         "SELECT app, product_id, version, asset, amount FROM granting.product_amounts",
         """
-        SELECT environment, transaction_id, app, owner, order_number, is_claimed_by_caller, delivered_by
-        FROM granting.transactions WHERE delivered_by IS NOT NULL
+        SELECT environment, transaction_id, app, owner, order_number, is_claimed_by_caller, delivered_by, held_reason
+        FROM granting.transactions
+        """,
+        """
+        SELECT environment, transaction_id, submitter, submitted_order, signed_date, revoked_share, payload_hash,
+            app_account_token
+        FROM granting.transactions WHERE delivered_by IS NULL
         """,
     ]
 
@@ -166,13 +171,13 @@ import Testing
         }
     }
 
-    private static func importCatalog(on granting: GrantingDatabase) throws {
+    static func importCatalog(on granting: GrantingDatabase) throws {
         var session = try granting.open()
         _ = try session.run(RunCommands(), [granting.importing(Shop.definition(), version: 0)])
     }
 
     /// The facts that go to the stream, as they come out of it.
-    private static func facts(of granting: GrantingDatabase) throws -> [StreamedFact] {
+    static func facts(of granting: GrantingDatabase) throws -> [StreamedFact] {
         let types = Topology.streamedFacts.map { "'\($0.rawValue)'" }.joined(separator: ", ")
         return try granting.rows(
             """
@@ -190,7 +195,7 @@ import Testing
         }
     }
 
-    private static func restore(
+    static func restore(
         _ facts: [StreamedFact], on granting: GrantingDatabase, inPartsOf size: Int
     ) throws -> RestoreReport {
         let login = Secret(granting.database.conninfo(role: "purser_granting"))
@@ -202,7 +207,7 @@ import Testing
         return restoration.report
     }
 
-    private static func rows(_ table: String, _ granting: GrantingDatabase) throws -> [String] {
+    static func rows(_ table: String, _ granting: GrantingDatabase) throws -> [String] {
         try granting.rows("SELECT row_to_json(t)::text AS line FROM (\(table)) AS t").map { try $0.text("line") }
             .sorted()
     }

@@ -195,3 +195,8 @@ extension Books {
         return problems
     }
 }
+
+extension Announcement {
+    /// Whether it only tells that a purchase is known: nothing was delivered, held or taken back.
+    var isNote: Bool { if case .noted = body { true } else { false } }
+}

@@ -5,6 +5,10 @@ extension GoldenMessageTests {
     static let consentSamples: [Sample] = [
         Sample(
             ConsentChangeRequested(app: .init("app"), userID: .init("u1"), isGiven: true, termsVersion: "2026-11-01")),
+        Sample(
+            ConsentChanged(
+                customer: customer, revision: 2, isGiven: true, termsVersion: "2026-11-01",
+                requestedAt: 1_760_000_000_000, userDigest: String(repeating: "0a", count: 32))),
         Sample(ConsentRequested(app: .init("app"), userID: .init("u1"))),
         Sample(ConsentAnswered(isGiven: true, termsVersion: "2026-11-01", changedAt: 1_760_000_000_000)),
         Sample(

@@ -115,9 +115,31 @@ extension GoldenMessageTests {
             }()),
         Sample(granted),
         Sample(
-            PurchaseHeld(
-                customer: customer, transactionID: .init("1"), productID: .init("coins_60"), reason: .unknownProduct,
-                statement: transaction)),
+            {
+                var held = PurchaseHeld(
+                    customer: customer, transactionID: .init("1"), productID: .init("coins_60"),
+                    reason: .unknownProduct, statement: transaction)
+                held.submitter = customer
+                held.submittedOrder = .init("IAP20260101000000000001")
+                held.isClaimedByCaller = true
+                held.userDigest = String(repeating: "0a", count: 32)
+                return held
+            }()),
+        Sample(
+            {
+                var noted = PurchaseNoted(
+                    customer: customer, transactionID: .init("504319184420155588"), productID: .init("coins_60"),
+                    isClaimedByCaller: true, statement: transaction)
+                noted.deliveredBy = .init("504319184420155587")
+                noted.orderNumber = .init("IAP20260101000000000002")
+                noted.siblingOf = .init("IAP20260101000000000001")
+                noted.submittedOrder = .init("IAP20260101000000000001")
+                noted.userDigest = String(repeating: "0a", count: 32)
+                return noted
+            }()),
+        Sample(
+            PurchaseFrozen(
+                customer: customer, transactionID: .init("504319184420155588"), statement: transaction)),
         Sample(
             PurchaseClawedBack(
                 customer: customer, transactionID: .init("1"), revokedShare: 40_000, revision: 1, taken: coins,

@@ -8,6 +8,10 @@ struct Announcement: Sendable, Equatable {
         case granted(PurchaseGranted)
         /// Waits.
         case held(PurchaseHeld)
+        /// Known, without a grant of its own and not held.
+        case noted(PurchaseNoted)
+        /// Not to be spent.
+        case frozen(PurchaseFrozen)
         /// The revoked share changed and assets moved.
         case clawedBack(PurchaseClawedBack)
         /// A debt was paid.
@@ -20,6 +24,8 @@ struct Announcement: Sendable, Equatable {
         case tokenIssued(TokenIssued)
         /// A spend was decided.
         case spendDecided(SpendDecided)
+        /// A word about consent is on record.
+        case consentChanged(ConsentChanged)
         /// Sandbox purchases were swept out of a wallet.
         case swept(SandboxSwept)
     }

@@ -20,12 +20,12 @@ struct Consent: Sendable, Equatable {
 /// Consent: given, withdrawn, and never given by a message that comes again after it was withdrawn.
 extension Books {
     /// Puts a word on record if it changes anything; answers with what is in force.
-    mutating func decide(_ word: ConsentCase) -> ConsentAnswered {
+    mutating func decide(_ word: ConsentCase) -> ConsentDecision {
         let current = consents[word.customer]
         // An asker's clock that runs ahead must not outlast later words.
         let at = min(word.requestedAt, now)
         guard !consentCauses.contains(word.cause), Self.changes(current, word.request, at) else {
-            return answer(current)
+            return ConsentDecision(answer: answer(current))
         }
         let consent = Consent(
             customer: word.customer, revision: (current?.revision ?? 0) + 1, isGiven: word.request.isGiven,
@@ -34,7 +34,13 @@ extension Books {
         consents[word.customer] = consent
         consentCauses.insert(word.cause)
         changes.consents.append(consent)
-        return answer(consent)
+        let body = ConsentChanged(
+            customer: consent.customer, revision: consent.revision, isGiven: consent.isGiven,
+            termsVersion: consent.termsVersion, requestedAt: consent.requestedAt,
+            userDigest: customers[consent.customer]?.digest)
+        let fact = Announcement(
+            body: .consentChanged(body), key: consent.customer.rawValue, revision: consent.revision)
+        return ConsentDecision(answer: answer(consent), announcements: [fact])
     }
 
     /// Giving needs a word that is newer than the last one: a repeated message, overtaken by a withdrawal, gives nothing.

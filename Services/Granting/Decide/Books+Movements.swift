@@ -46,12 +46,14 @@ extension Books {
         record(Draw(lot: key, kind: kind, sourceID: sourceID, refunded: refunded, amount: -amount))
     }
 
-    /// Marks a purchase's unspent lots as not to be spent.
-    mutating func freezeLots(of grant: TransactionKey) {
-        for var lot in lots(of: grant) where !lot.isFrozen {
+    /// Marks a purchase's lots as not to be spent, and tells whether any was not yet.
+    mutating func freezeLots(of grant: TransactionKey) -> Bool {
+        let open = lots(of: grant).filter { !$0.isFrozen }
+        for var lot in open {
             lot.isFrozen = true
             replace(lot)
         }
+        return !open.isEmpty
     }
 
     private mutating func replace(_ lot: Lot) {

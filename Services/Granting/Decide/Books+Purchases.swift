@@ -5,8 +5,10 @@ extension Books {
     /// Decides one verified purchase.
     mutating func decide(_ submission: Submission) -> PurchaseDecision {
         let key = submission.transaction.key
-        let wasRefunded = purchases[key]?.isRefundedUndelivered ?? false
+        let before = purchases[key]
+        let wasRefunded = before?.isRefundedUndelivered ?? false
         var decision = judge(submission)
+        note(key, since: before, submission.cause, &decision.announcements)
         if !wasRefunded, let purchase = purchases[key], purchase.isRefundedUndelivered {
             flagUndelivered(purchase, submission.cause, &decision.announcements)
         }
@@ -21,7 +23,7 @@ extension Books {
         remember(submission.identities, of: submission.caller)
         let contradiction = contradiction(submission, purchase)
         if let grantKey = purchase.grantKey, let grant = grants[grantKey] {
-            freezeIfTokenIsForeign(purchase, grant)
+            freezeIfTokenIsForeign(purchase, grant, &facts)
             catchUp(grantKey, cause: submission.cause, &facts)
             let answer = contradiction.map { refusal($0.0, $0.1) } ?? answer(submission, grantKey)
             return PurchaseDecision(answer: answer, announcements: facts)
@@ -64,7 +66,9 @@ extension Books {
         let key = submission.transaction.key
         if let told = RefundStatement(submission) { changes.refundStatements.append(told) }
         guard var purchase = purchases[key] else {
-            purchases[key] = Purchase(statement: submission.transaction, app: submission.app)
+            var purchase = Purchase(statement: submission.transaction, app: submission.app)
+            purchase.firstCause = submission.cause
+            purchases[key] = purchase
             changes.purchases.insert(key)
             return true
         }
@@ -79,11 +83,44 @@ extension Books {
 
     /// A signed token of somebody else turned up after the first caller got the purchase: what is left of it stays
     /// where it is, unspendable, until an operator has looked.
-    private mutating func freezeIfTokenIsForeign(_ purchase: Purchase, _ grant: Grant) {
+    private mutating func freezeIfTokenIsForeign(
+        _ purchase: Purchase, _ grant: Grant, _ facts: inout [Announcement]
+    ) {
         guard let token = owner(ofToken: purchase.statement.appAccountToken, in: purchase.app),
             token.customer != grant.customer
         else { return }
-        freezeLots(of: grant.key)
+        guard freezeLots(of: grant.key) else { return }
+        let body = PurchaseFrozen(
+            customer: grant.customer, transactionID: grant.key.transactionID,
+            statement: purchase.statement.withoutAccount)
+        facts.append(
+            Announcement(body: .frozen(body), key: grant.key.description, environment: grant.key.environment))
+    }
+
+    /// What a message changed of a purchase that no other fact tells of: nobody's, refunded before it was delivered, or
+    /// delivered by another's grant; or held as before, for somebody else or with a newer statement. A purchase first heard
+    /// of by this message has changed.
+    private mutating func note(
+        _ key: TransactionKey, since before: Purchase?, _ cause: MessageID, _ facts: inout [Announcement]
+    ) {
+        guard let purchase = purchases[key], purchase.deliveredBy != key.transactionID,
+            purchase.firstCause == cause || purchase != before
+        else { return }
+        if let reason = purchase.heldReason {
+            let fact = held(purchase, reason)
+            let isTold = facts.contains { if case .held = $0.body { $0.key == fact.key } else { false } }
+            if purchase != before, !isTold { facts.append(fact) }
+            return
+        }
+        var body = PurchaseNoted(
+            customer: purchase.owner, transactionID: key.transactionID, productID: purchase.statement.productID,
+            isClaimedByCaller: purchase.isClaimedByCaller, statement: purchase.statement.withoutAccount)
+        body.deliveredBy = purchase.deliveredBy
+        body.orderNumber = purchase.orderNumber
+        body.siblingOf = purchase.orderNumber.flatMap { orders[$0]?.siblingOf }
+        body.submittedOrder = purchase.submittedOrder
+        body.userDigest = purchase.owner.flatMap { customers[$0]?.digest }
+        facts.append(Announcement(body: .noted(body), key: key.description, environment: key.environment))
     }
 
     private func answer(_ submission: Submission, _ delivery: Delivery) -> PurchaseAnswered? {

@@ -40,7 +40,7 @@ extension Books {
     }
 
     /// The balance without frozen lots.
-    private func spendable(_ account: AccountKey) -> Int64 {
+    func spendable(_ account: AccountKey) -> Int64 {
         var sum: Int64 = 0
         for key in lotOrder[account] ?? [] {
             guard let lot = lots[key], !lot.isFrozen else { continue }

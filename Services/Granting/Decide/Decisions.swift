@@ -67,6 +67,14 @@ struct SpendDecision: Sendable, Equatable {
     var announcements: [Announcement] = []
 }
 
+/// What became of a word about consent.
+struct ConsentDecision: Sendable, Equatable {
+    /// For the caller.
+    var answer: ConsentAnswered
+    /// For everybody.
+    var announcements: [Announcement] = []
+}
+
 /// A word about consent to be put on record.
 struct ConsentCase: Sendable {
     /// The message.

@@ -225,18 +225,23 @@ extension Books {
     /// Stores the outcome for a purchase; a new reason to wait becomes a fact.
     private mutating func settle(_ purchase: Purchase, _ reason: HeldReason?, _ facts: inout [Announcement]) {
         var purchase = purchase
-        if let reason, reason != purchase.heldReason {
-            let body = PurchaseHeld(
-                customer: purchase.owner, transactionID: purchase.key.transactionID,
-                productID: purchase.statement.productID, reason: reason,
-                statement: purchase.statement.withoutAccount)
-            facts.append(
-                Announcement(
-                    body: .held(body), key: purchase.key.description, environment: purchase.key.environment))
-        }
+        if let reason, reason != purchase.heldReason { facts.append(held(purchase, reason)) }
         purchase.heldReason = reason
         keep(purchase)
         if reason == nil { bindPeriod(of: purchase) }
+    }
+
+    /// The fact that a purchase waits, and for whom.
+    func held(_ purchase: Purchase, _ reason: HeldReason) -> Announcement {
+        var body = PurchaseHeld(
+            customer: purchase.owner, transactionID: purchase.key.transactionID,
+            productID: purchase.statement.productID, reason: reason, statement: purchase.statement.withoutAccount)
+        body.submitter = purchase.submitter
+        body.submittedOrder = purchase.submittedOrder
+        body.isClaimedByCaller = purchase.isClaimedByCaller
+        body.userDigest = (purchase.owner ?? purchase.submitter).flatMap { customers[$0]?.digest }
+        return Announcement(
+            body: .held(body), key: purchase.key.description, environment: purchase.key.environment)
     }
 
     /// Keeps what was decided on a purchase, and what follows from its having an owner.

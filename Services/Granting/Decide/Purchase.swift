@@ -18,6 +18,8 @@ struct Purchase: Sendable, Equatable {
     var heldReason: HeldReason?
     /// No order and no token proved the owner: the first caller got it (a risk mark).
     var isClaimedByCaller = false
+    /// The message by which it was first heard of.
+    var firstCause: MessageID?
     /// The transaction whose grant delivers it: itself, or for a restored non-consumable the first one.
     var deliveredBy: TransactionID?
 

@@ -9,12 +9,15 @@ extension Announcement {
             message.isVerified = header.type == .purchaseVerified
             return try fact(message, header, app, now)
         case .held(let message): return try fact(message, header, app, now)
+        case .noted(let message): return try fact(message, header, app, now)
+        case .frozen(let message): return try fact(message, header, app, now)
         case .clawedBack(let message): return try fact(message, header, app, now)
         case .debtRepaid(let message): return try fact(message, header, app, now)
         case .riskFlagged(let message): return try fact(message, header, app, now)
         case .orderCreated(let message): return try fact(message, header, app, now)
         case .tokenIssued(let message): return try fact(message, header, app, now)
         case .spendDecided(let message): return try fact(message, header, app, now)
+        case .consentChanged(let message): return try fact(message, header, app, now)
         case .swept(let message): return try fact(message, header, app, now)
         }
     }

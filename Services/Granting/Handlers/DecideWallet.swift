@@ -111,10 +111,10 @@ struct DecideWallet: Handler {
             guard let customer = callers.customer(UserKey(app: consent.app, user: consent.userID), at: instant) else {
                 return Self.nobody
             }
-            let answer = books.decide(
+            let decision = books.decide(
                 ConsentCase(
                     cause: cause, customer: customer, request: consent, requestedAt: incoming.header.occurredAt))
-            return .done(facts: [], reply: try incoming.reply(answer))
+            (app, announcements, reply) = (consent.app, decision.announcements, try incoming.reply(decision.answer))
         case .unusable: return Self.parked(request)
         }
         return .done(

@@ -26,6 +26,9 @@ extension Books {
             case .orderCreated(let body): try restore(body, fact)
             case .tokenIssued(let body): try restore(body, fact)
             case .held(let body): try restore(body, fact)
+            case .noted(let body): try restore(body, fact)
+            case .frozen(let body): try restore(body, fact)
+            case .consentChanged(let body): try restore(body, fact)
             case .clawedBack(let body): payments += try restore(body, fact)
             case .debtRepaid(let body):
                 if let place = payments.firstIndex(where: { $0 == body }) {
@@ -80,7 +83,9 @@ extension Books {
         guard let statement = body.statement, statement.key == key else {
             throw Misfit(reason: "an older version said it, without Apple's statement: have it sent again")
         }
-        if let number = body.orderNumber { try settle(number, body, statement, fact) }
+        if let number = body.orderNumber {
+            try settle(number, siblingOf: body.siblingOf, of: body.customer, statement, fact)
+        }
         var purchase = adopted(statement, fact)
         purchase.owner = body.customer
         purchase.isClaimedByCaller = body.isClaimedByCaller
@@ -101,8 +106,9 @@ extension Books {
     }
 
     /// The order that was delivered, or the sibling order that stands for a second purchase on it.
-    private mutating func settle(
-        _ number: OrderNumber, _ body: PurchaseGranted, _ statement: VerifiedTransaction, _ fact: StreamedFact
+    mutating func settle(
+        _ number: OrderNumber, siblingOf first: OrderNumber?, of customer: CustomerID, _ statement: VerifiedTransaction,
+        _ fact: StreamedFact
     ) throws(Misfit) {
         if var order = orders[number] {
             guard order.deliveredBy == nil || order.deliveredBy == statement.key else {
@@ -113,9 +119,9 @@ extension Books {
             changes.deliveredOrders.insert(number)
             return
         }
-        guard let first = body.siblingOf, orders[first] != nil else { throw Misfit(reason: "its order is not here") }
+        guard let first, orders[first] != nil else { throw Misfit(reason: "its order is not here") }
         orders[number] = Order(
-            number: number, app: fact.app, customer: body.customer, productID: body.productID, token: nil,
+            number: number, app: fact.app, customer: customer, productID: statement.productID, token: nil,
             expiresAt: fact.header.occurredAt, cause: fact.cause, deliveredBy: statement.key, siblingOf: first)
         changes.newOrders.append(number)
     }
@@ -141,20 +147,8 @@ extension Books {
             })
     }
 
-    private mutating func restore(_ body: PurchaseHeld, _ fact: StreamedFact) throws(Misfit) {
-        guard let statement = body.statement else {
-            throw Misfit(reason: "an older version said it, without Apple's statement: have it sent again")
-        }
-        var purchase = adopted(statement, fact)
-        if purchase.deliveredBy == nil {
-            purchase.owner = purchase.owner ?? body.customer
-            purchase.heldReason = body.reason
-        }
-        keep(purchase)
-    }
-
     /// What is known of a purchase, with a statement that came with a fact.
-    private mutating func adopted(_ statement: VerifiedTransaction, _ fact: StreamedFact) -> Purchase {
+    mutating func adopted(_ statement: VerifiedTransaction, _ fact: StreamedFact) -> Purchase {
         let submission = Submission(
             cause: fact.cause, app: fact.app, caller: nil, orderNumber: nil, transaction: statement)
         if let told = RefundStatement(submission) { changes.refundStatements.append(told) }
@@ -234,6 +228,8 @@ extension Books {
             guard !overflow, after == body.balanceAfter else {
                 throw Misfit(reason: "it left \(body.balanceAfter), and there are \(balance(account)) before it")
             }
+            // What was frozen after it may be told before it.
+            guard spendable(account) >= body.amount else { throw Misfit(reason: "it took what is frozen here") }
             take(body.amount, from: account, body.sourceID, fact.cause)
         }
         let asset = catalog(of: fact.app).asset(body.asset)

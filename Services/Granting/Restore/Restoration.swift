@@ -18,24 +18,28 @@ struct Restoration: ~Copyable {
     private(set) var report = RestoreReport()
 
     private let batchLimit: Int
+    private let probe: RestoreProbe
 
     /// New facts that are applied in one transaction: some 50 ms of database.
     static let usualLimit = 500
 
     /// Takes the lock that keeps decisions out. Throws ``Refused`` while lanes of the service are at work.
-    static func begin(_ login: Secret, batchLimit: Int = usualLimit) throws -> Restoration {
+    static func begin(
+        _ login: Secret, batchLimit: Int = usualLimit, probe: @escaping RestoreProbe = { _ in }
+    ) throws -> Restoration {
         var connection = try Connection.open(login, applicationName: "purser-granting restore")
         let lanes = try connection.query(RestoreTables.lanes.sql, RestoreTables.lanes.values).single().int8("count")
         guard lanes == 0 else {
             throw Refused(reason: "\(lanes) lanes of purser-granting are at work: stop every copy of it first")
         }
         _ = try connection.query(RestoreTables.lock.sql, RestoreTables.lock.values)
-        return Restoration(connection: connection, batchLimit: batchLimit)
+        return Restoration(connection: connection, batchLimit: batchLimit, probe: probe)
     }
 
-    private init(connection: consuming Connection, batchLimit: Int) {
+    private init(connection: consuming Connection, batchLimit: Int, probe: @escaping RestoreProbe) {
         self.connection = connection
         self.batchLimit = batchLimit
+        self.probe = probe
     }
 
     /// It may not begin.
@@ -86,13 +90,30 @@ struct Restoration: ~Copyable {
         unread = 0
         guard !range.isEmpty else { return }
         let facts = Array(pending[range])
-        let outcome = try connection.transaction { try RestoreBatch(facts).apply(in: &$0) }
+        let probe = self.probe
+        let outcome = try connection.transaction { transaction in
+            let outcome = try RestoreBatch(facts).apply(in: &transaction)
+            try probe(.applied)
+            return outcome
+        }
+        try probe(.committed)
         let applied = Set(outcome.applied.map(\.header.id))
         pending.removeAll { applied.contains($0.header.id) }
         waiting.subtract(applied)
         report.add(outcome)
     }
 }
+
+/// The places at which a restoration may die.
+enum RestorePoint: CaseIterable, Sendable {
+    /// Some facts are put back, and nothing is committed.
+    case applied
+    /// They are committed.
+    case committed
+}
+
+/// Watches the places; production lets everything pass, tests throw from it.
+typealias RestoreProbe = @Sendable (RestorePoint) throws -> Void
 
 /// What a restoration came to.
 struct RestoreReport {

@@ -97,6 +97,7 @@ struct RestoreBatch {
         var named: [CustomerID: (app: AppID, digest: String?)] = [:]
         var erased: Set<CustomerID> = []
         for fact in facts {
+            for other in fact.customers where named[other] == nil { named[other] = (fact.app, nil) }
             guard let customer = fact.customer else { continue }
             if case .userErased = fact.body { erased.insert(customer) }
             named[customer] = (fact.app, fact.userDigest ?? named[customer]?.digest)
@@ -116,10 +117,13 @@ struct RestoreBatch {
     }
 
     private func load(in transaction: inout Transaction) throws -> Books {
-        let customers = Set(facts.compactMap(\.customer)).sorted()
+        let customers = Set(facts.flatMap(\.customers)).sorted()
         let keys = Set(facts.flatMap(\.purchases)).sorted()
         let granted = facts.compactMap { if case .granted(let body) = $0.body { body } else { nil } }
-        let numbers = Set(granted.flatMap { [$0.orderNumber, $0.siblingOf].compactMap { $0 } } + orders.map(\.number))
+        let noted = facts.compactMap { if case .noted(let body) = $0.body { body } else { nil } }
+        let delivered =
+            granted.flatMap { [$0.orderNumber, $0.siblingOf] } + noted.flatMap { [$0.orderNumber, $0.siblingOf] }
+        let numbers = Set(delivered.compactMap { $0 } + orders.map(\.number))
         let stamps = try transaction.run([.stamps(Set(facts.map(\.app)).sorted())]).stamps
         var books = Books(siblingOrderNumber: SiblingOrder.number)
         for (app, stamp) in stamps {
@@ -128,7 +132,7 @@ struct RestoreBatch {
         let first = try transaction.run([
             .lockCustomers(customers), .insertTransactions(submissions), .lockTransactions(keys), .clock,
             .accounts(customers), .orders(numbers.sorted()), .tokens(orders.map(\.token), []), .userTokens(customers),
-            .identities(customers),
+            .identities(customers), .consents(customers, []),
         ])
         books.takeAnew(first)
         for customer in first.customers { books.customers[customer.id] = customer }

@@ -10,11 +10,14 @@ struct StreamedFact: Sendable {
         case tokenIssued(TokenIssued)
         case granted(PurchaseGranted)
         case held(PurchaseHeld)
+        case noted(PurchaseNoted)
+        case frozen(PurchaseFrozen)
         case clawedBack(PurchaseClawedBack)
         case debtRepaid(DebtRepaid)
         case riskFlagged(RiskFlagged)
         case riskCleared(RiskCleared)
         case spendDecided(SpendDecided)
+        case consentChanged(ConsentChanged)
         case catalogImported(CatalogImported)
         case userErased(UserErased)
         case userTransferred(UserTransferred)
@@ -59,12 +62,15 @@ struct StreamedFact: Sendable {
         case .orderCreated(let body): body.customer
         case .tokenIssued(let body): body.customer
         case .granted(let body): body.customer
-        case .held(let body): body.customer
+        case .held(let body): body.customer ?? body.submitter
+        case .noted(let body): body.customer
+        case .frozen(let body): body.customer
         case .clawedBack(let body): body.customer
         case .debtRepaid(let body): body.customer
         case .riskFlagged(let body): body.customer
         case .riskCleared(let body): body.customer
         case .spendDecided(let body): body.customer
+        case .consentChanged(let body): body.customer
         case .userErased(let body): body.customer
         case .userTransferred(let body): body.customer
         case .swept(let body): body.customer
@@ -72,12 +78,21 @@ struct StreamedFact: Sendable {
         }
     }
 
-    /// Which user that is, as a keyed hash.
+    /// Everybody it names: whose it is, and for whom it waits besides.
+    var customers: [CustomerID] {
+        guard case .held(let body) = body else { return [customer].compactMap { $0 } }
+        return Set([body.customer, body.submitter].compactMap { $0 }).sorted()
+    }
+
+    /// Which user ``customer`` is, as a keyed hash.
     var userDigest: String? {
         switch body {
         case .orderCreated(let body): body.userDigest
         case .tokenIssued(let body): body.userDigest
         case .granted(let body): body.userDigest
+        case .held(let body): body.userDigest
+        case .noted(let body): body.userDigest
+        case .consentChanged(let body): body.userDigest
         case .spendDecided(let body): body.userDigest
         default: nil
         }
@@ -88,6 +103,8 @@ struct StreamedFact: Sendable {
         switch body {
         case .granted(let body): body.statement
         case .held(let body): body.statement
+        case .noted(let body): body.statement
+        case .frozen(let body): body.statement
         case .clawedBack(let body): body.statement
         default: nil
         }
@@ -100,6 +117,8 @@ struct StreamedFact: Sendable {
             switch body {
             case .granted(let body): [body.transactionID]
             case .held(let body): [body.transactionID]
+            case .noted(let body): [body.transactionID, body.deliveredBy].compactMap { $0 }
+            case .frozen(let body): [body.transactionID]
             case .clawedBack(let body): [body.transactionID]
             case .debtRepaid(let body): [body.transactionID, body.paidBy]
             case .riskFlagged(let body): [body.transactionID]
@@ -116,11 +135,14 @@ struct StreamedFact: Sendable {
         case .tokenIssued: incoming.read(TokenIssued.self).map { .tokenIssued($0) }
         case .purchaseGranted: incoming.read(PurchaseGranted.self).map { .granted($0) }
         case .purchaseHeld: incoming.read(PurchaseHeld.self).map { .held($0) }
+        case .purchaseNoted: incoming.read(PurchaseNoted.self).map { .noted($0) }
+        case .purchaseFrozen: incoming.read(PurchaseFrozen.self).map { .frozen($0) }
         case .purchaseClawedBack: incoming.read(PurchaseClawedBack.self).map { .clawedBack($0) }
         case .debtRepaid: incoming.read(DebtRepaid.self).map { .debtRepaid($0) }
         case .riskFlagged: incoming.read(RiskFlagged.self).map { .riskFlagged($0) }
         case .riskCleared: incoming.read(RiskCleared.self).map { .riskCleared($0) }
         case .spendDecided: incoming.read(SpendDecided.self).map { .spendDecided($0) }
+        case .consentChanged: incoming.read(ConsentChanged.self).map { .consentChanged($0) }
         case .catalogImported: incoming.read(CatalogImported.self).map { .catalogImported($0) }
         case .userErased: incoming.read(UserErased.self).map { .userErased($0) }
         case .userTransferred: incoming.read(UserTransferred.self).map { .userTransferred($0) }
@@ -139,12 +161,15 @@ struct StreamedFact: Sendable {
         case .tokenIssued(let body): return (body.customer.rawValue, 0)
         case .granted(let body): return purchase(body.transactionID).map { ($0, 0) }
         case .held(let body): return purchase(body.transactionID).map { ($0, 0) }
+        case .noted(let body): return purchase(body.transactionID).map { ($0, 0) }
+        case .frozen(let body): return purchase(body.transactionID).map { ($0, 0) }
         case .clawedBack(let body): return purchase(body.transactionID).map { ($0, body.revision) }
         case .debtRepaid(let body): return purchase(body.transactionID).map { ("\($0)/\(body.asset)", 0) }
         case .riskFlagged(let body):
             return purchase(body.transactionID).map { ("\($0)/\(body.kind.rawValue)", body.revision) }
         case .riskCleared(let body): return (body.customer.rawValue, 0)
         case .spendDecided(let body): return ("\(body.customer)/\(body.sourceID)", 0)
+        case .consentChanged(let body): return (body.customer.rawValue, body.revision)
         case .catalogImported(let body): return (app.rawValue, body.catalogVersion)
         case .userErased(let body): return (body.customer.rawValue, 0)
         case .userTransferred(let body): return (body.customer.rawValue, 0)

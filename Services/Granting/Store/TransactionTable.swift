@@ -21,7 +21,7 @@ enum TransactionTable {
     static let selected =
         (["environment", "transaction_id", "app"] + statementColumns.map(\.name) + [
             "owner", "submitter", "submitted_order", "order_number", "held_reason", "is_claimed_by_caller",
-            "delivered_by",
+            "delivered_by", "first_cause",
         ]).map { "t." + $0 }.joined(separator: ", ")
 
     private static func parameters(from first: Int) -> String {
@@ -173,6 +173,7 @@ enum TransactionTable {
         purchase.heldReason = try row.optionalText("held_reason").flatMap { HeldReason(rawValue: $0) }
         purchase.isClaimedByCaller = try row.bool("is_claimed_by_caller")
         purchase.deliveredBy = try row.optionalName("delivered_by")
+        purchase.firstCause = try row.id("first_cause")
         return purchase
     }
 

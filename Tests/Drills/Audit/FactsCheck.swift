@@ -32,8 +32,9 @@ struct FactsCheck {
 
     /// The types that go to the stream.
     static let types = [
-        "purchase.granted", "purchase.held", "purchase.clawedback", "debt.repaid", "risk.flagged", "risk.cleared",
-        "order.created", "token.issued", "spend.decided", "catalog.imported",
+        "purchase.granted", "purchase.held", "purchase.noted", "purchase.frozen", "purchase.clawedback", "debt.repaid",
+        "risk.flagged", "risk.cleared", "order.created", "token.issued", "spend.decided", "consent.changed",
+        "catalog.imported",
     ]
     /// A stream that is silent for so long has been read to its end: nobody publishes any more.
     private static let silence = Duration.seconds(2)

@@ -16,8 +16,8 @@ enum BrokerRights {
         verification   purser.retry              {5s,30s,5m,1h}.verification.receipts
         verification   purser.parked             verification.{purchases,revocations,commands,receipts}
         verification   purser.replies            *
-        granting       purser.from.granting      purchase.{granted,held,clawedback} order.created spend.decided
-        granting       purser.from.granting      token.issued
+        granting       purser.from.granting      purchase.{granted,held,noted,frozen,clawedback} order.created
+        granting       purser.from.granting      spend.decided token.issued consent.changed
         granting       purser.from.granting      catalog.imported purchase.redrive.requested
         granting       purser.from.granting      debt.repaid risk.{flagged,cleared}
         granting       purser.from.granting      user.{erased,transferred} sandbox.swept

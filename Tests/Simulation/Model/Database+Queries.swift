@@ -144,7 +144,8 @@ extension Database {
                     return false
                 }
                 if transactions.row(key, for: transaction) == nil {
-                    let purchase = Purchase(statement: submission.transaction, app: submission.app)
+                    var purchase = Purchase(statement: submission.transaction, app: submission.app)
+                    purchase.firstCause = submission.cause
                     transactions.write(TransactionRow(purchase: purchase, place: nextNumber()), at: key)
                 }
             }
