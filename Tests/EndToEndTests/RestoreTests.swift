@@ -11,7 +11,7 @@ import Testing
     private static let product = "pyy_danbing_60"
 
     /// The books as people see them, without times.
-    private static let books = """
+    static let books = """
         SELECT string_agg(line, E'\\n' ORDER BY line) FROM (
             SELECT 'account ' || customer || asset || balance || '/' || spent AS line FROM granting.accounts
             UNION ALL SELECT 'ledger ' || customer || asset || direction || amount || '/' || balance_after || source_type

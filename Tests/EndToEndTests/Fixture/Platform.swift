@@ -30,8 +30,8 @@ struct Platform: Sendable {
     /// A pair of its own, started now (about 6 s). `stop` ends it.
     static func own(_ name: String) throws -> Platform {
         let state = try Places.makeFolder("state-" + name)
-        try script("database", "start", state)
-        try script("broker", "start", state)
+        try script("database", ["start"], state)
+        try script("broker", ["start"], state)
         let variables = try environment("broker", state).merging(try environment("database", state)) { $1 }
         func variable(_ name: String) throws -> String {
             guard let value = variables[name] else { throw Places.Missing(description: "no \(name) from the scripts") }
@@ -43,10 +43,10 @@ struct Platform: Sendable {
             state: state, isOwn: true)
     }
 
-    /// Runs `broker kill`, `database start` and so on, on an own pair.
-    func run(_ script: String, _ command: String) throws {
+    /// Runs `broker kill`, `database backup FOLDER` and so on, on an own pair.
+    func run(_ script: String, _ words: String...) throws {
         guard isOwn else { throw Places.Missing(description: "the shared services are not to be disturbed") }
-        try Self.script(script, command, state)
+        try Self.script(script, words, state)
     }
 
     /// Stops an own pair and removes it; its logs join those of the run, its passwords what they are searched for.
@@ -89,9 +89,9 @@ struct Platform: Sendable {
     }
 
     @discardableResult
-    private static func script(_ name: String, _ command: String, _ state: String) throws -> String {
+    private static func script(_ name: String, _ words: [String], _ state: String) throws -> String {
         let path = try Places.root() + "/infra/scripts/" + name
-        return try Command.run("/usr/bin/env", ["PURSER_STATE=" + state, path, command])
+        return try Command.run("/usr/bin/env", ["PURSER_STATE=" + state, path] + words)
     }
 
     /// The variables of `export NAME=value NAME=value` lines, as a shell understands them. It reads them itself: in its
