@@ -87,6 +87,25 @@ import Testing
         }
     }
 
+    @Test func `a page of wallets costs what its own rows cost, wherever it begins`() async throws {
+        try await GrantingDatabase.with("plans_books") { granting in
+            var filler = try granting.database.open()
+            try filler.executeScript(Self.fill)
+            let middle =
+                try filler.query("SELECT customer FROM granting.customers ORDER BY customer OFFSET 15000 LIMIT 1")
+                .single().id("customer") as CustomerID
+            var session = try granting.open()
+            let page = BooksTables.read(BooksPageRequested(after: middle, limit: 500), limit: 500)
+            let plan = try session.connection.query("EXPLAIN (ANALYZE, COSTS OFF) " + page.sql, page.values)
+                .map { try $0.text("QUERY PLAN") }
+            let rejected = plan.filter { $0.contains("Rows Removed by") }.compactMap {
+                $0.split(separator: " ").last.flatMap { Int($0) }
+            }.reduce(0, +)
+            // Of each account it is looked whether it differs.
+            #expect(rejected <= 1_000, "\(plan.joined(separator: "\n"))")
+        }
+    }
+
     /// The server's own ANALYZE would come at any moment.
     private static let stillness = """
         DO $$ DECLARE name regclass; BEGIN

@@ -4,6 +4,9 @@ import Postgres
 
 /// Whether the books of a page of customers agree. One statement, so everything is of one instant: an account that moves
 /// meanwhile is seen before or after its movement, never in it.
+///
+/// Ledger, lots and balance of an account are brought together by grouping, not by joining: a lane joins by index only,
+/// and what was just added up has none, so that each account would be compared with each.
 enum BooksTables {
     /// A page. Rows tell of an account, a sum, a customer with flags, or the page itself, by `part`.
     static func read(_ question: BooksPageRequested, limit: Int64) -> Statement {
@@ -12,7 +15,7 @@ enum BooksTables {
 
     private static let sql = """
         WITH page AS MATERIALIZED (SELECT customer, app FROM granting.customers
-            WHERE $1::uuid IS NULL OR customer > $1 ORDER BY customer LIMIT $2),
+            WHERE customer > coalesce($1::uuid, '00000000-0000-0000-0000-000000000000') ORDER BY customer LIMIT $2),
         lines AS MATERIALIZED (SELECT customer, asset, sum(delta) AS total, count(*) FILTER (WHERE broken) AS broken,
                 (array_agg(balance_after ORDER BY id DESC))[1] AS newest
             FROM (SELECT l.id, l.customer, l.asset, l.balance_after, d.delta,
@@ -24,11 +27,14 @@ enum BooksTables {
             GROUP BY customer, asset),
         left_over AS MATERIALIZED (SELECT l.customer, l.asset, sum(l.remaining) AS total
             FROM page p JOIN granting.lots l ON l.customer = p.customer GROUP BY l.customer, l.asset),
-        books AS MATERIALIZED (SELECT p.app, p.customer, a.asset, a.balance, coalesce(l.total, 0) AS ledger,
-                coalesce(o.total, 0) AS lots, l.newest, coalesce(l.broken, 0) AS broken
-            FROM page p JOIN granting.accounts a ON a.customer = p.customer
-            LEFT JOIN lines l ON l.customer = a.customer AND l.asset = a.asset
-            LEFT JOIN left_over o ON o.customer = a.customer AND o.asset = a.asset),
+        books AS MATERIALIZED (SELECT max(app) AS app, customer, asset, max(balance) AS balance, sum(ledger) AS ledger,
+                sum(lots) AS lots, max(newest) AS newest, max(broken) AS broken
+            FROM (SELECT p.app, a.customer, a.asset, a.balance, 0::numeric AS ledger, 0::numeric AS lots,
+                    NULL::bigint AS newest, 0::bigint AS broken
+                FROM page p JOIN granting.accounts a ON a.customer = p.customer
+                UNION ALL SELECT NULL, customer, asset, NULL, total, 0, newest, broken FROM lines
+                UNION ALL SELECT NULL, customer, asset, NULL, 0, total, NULL, 0 FROM left_over) AS parts
+            GROUP BY customer, asset HAVING count(balance) > 0),
         owed AS (SELECT p.app, d.asset, sum(d.amount - d.settled) AS total
             FROM page p JOIN granting.debts d ON d.customer = p.customer WHERE d.settled < d.amount
             GROUP BY p.app, d.asset)
