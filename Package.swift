@@ -141,7 +141,7 @@ let package = Package(
             "Reconciliation",
             [
                 "Service", "Apps", "Reloading", "AppStoreServerAPI", "ServerAPIAccess", "JOSE", "SalesReports",
-                "Messages",
+                "AppStore", "Trust", "Messages",
                 "Pipeline", "AMQP", "Postgres", "JSON", "Runtime", "Observability",
             ],
             resources: [.embedInCode("Migrations")]),

@@ -8,7 +8,7 @@ struct Desk {
     private let requester: Requester
 
     /// How long an operator waits for a service.
-    private static let patience = Duration.seconds(10)
+    static let patience = Duration.seconds(10)
 
     /// Opens the way to the broker, runs `body`, and closes it. Wrong settings are told and give 2.
     nonisolated(nonsending) static func with(
@@ -47,10 +47,10 @@ struct Desk {
 
     /// Asks and waits for the answer; throws `RequestError`.
     nonisolated(nonsending) func ask<Question: Message, Answer: Message>(
-        _ question: Question, expecting answer: Answer.Type, app: AppID?
+        _ question: Question, expecting answer: Answer.Type, app: AppID?, patience: Duration = Desk.patience
     ) async throws -> Answer {
         try await requester.ask(
             question, expecting: answer,
-            context: .init(app: app, correlationID: UUIDText.random(), patience: Self.patience))
+            context: .init(app: app, correlationID: UUIDText.random(), patience: patience))
     }
 }

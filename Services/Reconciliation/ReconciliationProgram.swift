@@ -8,6 +8,7 @@ import Reloading
 import Runtime
 import ServerAPIAccess
 import Service
+import Trust
 
 /// Reconciliation: do all the books agree?
 enum ReconciliationProgram: ServiceProgram {
@@ -54,7 +55,7 @@ enum ReconciliationProgram: ServiceProgram {
             ChecksPart.start(database: database, interval: settings.interval, round: round, stop: context.stop),
             DailyPart.start(
                 database: database, work: daily(settings, sources, apps, context), stop: context.stop),
-            LanePart(lane, name: queue.name),
+            LanePart(lane, name: queue.name), lookups(settings.apple, broker, database, apps, context),
         ] + watching + apple(settings.apple, database, sources, apps, context)
     }
 
@@ -95,6 +96,29 @@ enum ReconciliationProgram: ServiceProgram {
 }
 
 extension ReconciliationProgram {
+    /// The lane that asks Apple for operators.
+    private static func lookups(
+        _ settings: AppleSettings, _ broker: AMQPEndpoint, _ database: Secret, _ apps: Live<FollowedApps>?,
+        _ context: ServiceContext
+    ) -> LanePart {
+        let queue = Topology.reconciliationLookups
+        var configuration = LaneConfiguration(service: name, queue: queue, broker: broker, database: database)
+        // Each takes seconds: what one copy has in hand another could answer.
+        configuration.prefetch = 1
+        let (logger, stop) = (context.logger, context.stop)
+        let lane = Lane.start(configuration, stop: stop, logger: logger, metrics: context.metrics) {
+            let known = apps?.value ?? FollowedApps([], logger: logger)
+            return AnswerOrderLookups(
+                door: ServerAPIOrderDoor(known.access, settings.serverAPI, stop: stop), places: known.places,
+                follower: apps.map { Follower($0) },
+                trust: {
+                    guard let folder = settings.files?.folder else { return nil }
+                    return try? TrustSettings.load(appsFolder: folder, rootsFile: settings.rootsFile).get()
+                })
+        }
+        return LanePart(lane, name: queue.name)
+    }
+
     private static func daily(
         _ settings: ReconciliationSettings, _ sources: BrokerSources, _ apps: Live<FollowedApps>?,
         _ context: ServiceContext

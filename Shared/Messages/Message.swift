@@ -37,6 +37,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable, Codable, Custom
     public static let purchaseSubmitted = MessageType(rawValue: "purchase.submitted")
     /// Reconciliation hands in a transaction that Apple has signed for it: nobody's.
     public static let transactionReceived = MessageType(rawValue: "transaction.received")
+    /// Question of an operator: what was bought under an order id of Apple's e-mails.
+    public static let appleOrderRequested = MessageType(rawValue: "apple.order.requested")
+    /// The answer to it.
+    public static let appleOrderAnswered = MessageType(rawValue: "apple.order.answered")
     /// Verification found a signed transaction genuine and for one of our apps.
     public static let purchaseVerified = MessageType(rawValue: "purchase.verified")
     /// A purchase was delivered to a wallet.

@@ -139,12 +139,16 @@ public enum Topology {
             .findingAcceptRequested, .findingRedriveRequested, .salesImportRequested, .reconciliationRunRequested,
         ])
 
+    /// Questions that only Apple can answer.
+    public static let reconciliationLookups = Queue(
+        name: "reconciliation.lookups", durability: .query, types: [.appleOrderRequested])
+
     /// All queues but the parking, retry and reply ones, which follow from these, and the stream.
     public static let queues = [
         verificationPurchases, verificationRevocations, verificationCommands, verificationReceipts,
         verificationQueries, grantingPurchases, grantingWallet, grantingCommands, grantingQueries,
         grantingNotifications, intakeNotifications, intakeCommands, intakeRevocations, intakeQueries,
-        reconciliationCommands,
+        reconciliationCommands, reconciliationLookups,
     ]
 
     /// The queues whose messages are retried, parked and replayed.

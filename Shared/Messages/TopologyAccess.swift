@@ -73,7 +73,7 @@ extension Topology {
             .notificationStatesRequested, .notificationReceived, .notificationRedriveRequested, .chainsRequested,
             .consumptionDeadlinesRequested, .transactionReceived,
         ],
-        reads: [reconciliationCommands, facts], asks: true, answers: true, operates: false)
+        reads: [reconciliationCommands, reconciliationLookups, facts], asks: true, answers: true, operates: false)
     /// The operator's command line: requests only.
     public static let controlAccess = Access(
         user: "control",
@@ -81,7 +81,7 @@ extension Topology {
             .catalogImportRequested, .catalogRequested, .notificationRedriveRequested, .riskClearRequested,
             .userEraseRequested, .userTransferRequested, .sandboxSweepRequested,
             .regrantRequested, .findingAcceptRequested, .findingRedriveRequested, .salesImportRequested,
-            .reconciliationRunRequested,
+            .reconciliationRunRequested, .appleOrderRequested,
         ],
         reads: [],
         asks: true, answers: false, operates: true)

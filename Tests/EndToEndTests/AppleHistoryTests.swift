@@ -117,6 +117,28 @@ import Testing
         }
     }
 
+    @Test func `an order id of Apple's e-mail leads to the purchase and its story (A-126)`() async throws {
+        let deployment = try await Self.open()
+        try await onThread {
+            var finn = try deployment.backend("finn")
+            let purchase = try deployment.purchase(Self.product, account: "finn")
+            #expect(try finn.verify(purchase.signedTransactionInfo, orderNumber: nil).status == "GRANTED")
+            func find(_ orderID: String) throws -> (code: Bool, text: String) {
+                let result = try deployment.run(
+                    "purser", ["find", "--apple-order", orderID], deployment.controlEnvironment)
+                return (result.status == 0, result.output)
+            }
+            let found = try find(purchase.orderID)
+            #expect(found.code && found.text.contains("Production/\(purchase.transactionID)"), "\(found.text)")
+            #expect(found.text.contains("granted to customer"), "\(found.text)")
+            let unknown = try find("MXXXXXX")
+            #expect(!unknown.code && unknown.text.contains("Apple knows no such order"), "\(unknown.text)")
+            try Self.spoil(deployment, ["mode": "unauthorized", "path": "inApps/v1/lookup"])
+            let refused = try find(purchase.orderID)
+            #expect(!refused.code && refused.text.contains("server_api.unauthorized"), "\(refused.text)")
+        }
+    }
+
     @Test func `what nobody handed in and nobody told is granted to its owner by the token (A-120 B-112)`()
         async throws
     {

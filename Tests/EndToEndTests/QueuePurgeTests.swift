@@ -20,7 +20,8 @@ import Testing
         try await onThread {
             try deployment.connectToApple()
             let queues = try Self.queues()
-            #expect(queues.count == 2 * Topology.workQueues.count + Topology.RetryDelay.allCases.count + 3)
+            let parked = Topology.workQueues.count
+            #expect(queues.count == Topology.queues.count + parked + Topology.RetryDelay.allCases.count)
             let insider = try Insider(deployment)
             for queue in queues { try Self.purge(queue, insider, deployment) }
             try Self.expectWhole(deployment)
@@ -136,44 +137,44 @@ import Testing
             message.routingKey = delay.routingKey(for: Topology.verificationPurchases.name)
             return [message]
         }
-        let finding = FindingAcceptRequested(finding: 1_000_000, actor: "tests", reason: "tests")
+        return try request(for: queue, plain, submitted, acts, insider).map { [$0] } ?? []
+    }
+
+    /// A word of an operator or of a service; nil for a queue that buyers' acts fill.
+    private static func request(
+        for queue: String, _ plain: SignedPurchase, _ submitted: PurchaseSubmitted, _ acts: Acts, _ insider: Insider
+    ) throws -> OutgoingMessage? {
         switch queue {
         case Topology.verificationCommands.name:
-            return [
-                try insider.message(
-                    EvidenceRedriveRequested(
-                        environment: .production, transactionID: TransactionID(acts.refunded.transactionID),
-                        actor: "tests", reason: "tests"))
-            ]
+            try insider.message(
+                EvidenceRedriveRequested(
+                    environment: .production, transactionID: TransactionID(acts.refunded.transactionID),
+                    actor: "tests", reason: "tests"))
         case Topology.verificationRevocations.name:
-            let chain = try chain(of: plain)
-            return [try insider.message(ChainCheckRequested(leaf: chain[0], intermediate: chain[1]))]
+            try insider.message(
+                ChainCheckRequested(leaf: try chain(of: plain)[0], intermediate: try chain(of: plain)[1]))
         case Topology.verificationReceipts.name:
-            let check = ReceiptCheckRequested(
-                submitted, submission: MessageID(UUIDText.random()), at: 1, reason: "tests")
-            return [try insider.message(check)]
+            try insider.message(
+                ReceiptCheckRequested(submitted, submission: MessageID(UUIDText.random()), at: 1, reason: "tests"))
         case Topology.grantingCommands.name:
-            return [
-                try insider.message(
-                    PurchaseRedriveRequested(
-                        transactionID: TransactionID(acts.refunded.transactionID), environment: .production))
-            ]
+            try insider.message(
+                PurchaseRedriveRequested(
+                    transactionID: TransactionID(acts.refunded.transactionID), environment: .production))
         case Topology.intakeCommands.name:
-            return [
-                try insider.message(
-                    NotificationRedriveRequested(
-                        notificationUUIDs: [UUIDText.random()], environment: nil, notificationTypes: [],
-                        actor: "tests", isDryRun: false))
-            ]
+            try insider.message(
+                NotificationRedriveRequested(
+                    notificationUUIDs: [UUIDText.random()], environment: nil, notificationTypes: [], actor: "tests",
+                    isDryRun: false))
         case Topology.intakeRevocations.name:
-            return [
-                try insider.message(
-                    ChainChecked(
-                        chain: "00ff", subject: "/CN=tests", serialNumber: "1", leafAsOf: 1, intermediateAsOf: 1,
-                        answerEnds: 2, checkAgainAt: 2))
-            ]
-        case Topology.reconciliationCommands.name: return [try insider.message(finding)]
-        default: return []
+            try insider.message(
+                ChainChecked(
+                    chain: "00ff", subject: "/CN=tests", serialNumber: "1", leafAsOf: 1, intermediateAsOf: 1,
+                    answerEnds: 2, checkAgainAt: 2))
+        case Topology.reconciliationCommands.name:
+            try insider.message(FindingAcceptRequested(finding: 1_000_000, actor: "tests", reason: "tests"))
+        case Topology.reconciliationLookups.name:
+            try insider.message(AppleOrderRequested(orderID: "MK5TTTVWJH"))
+        default: nil
         }
     }
 

@@ -92,6 +92,16 @@ extension GoldenMessageTests {
                         deadline: 1_760_000_000_000, reason: "apple_unauthorized", isOver: false)
                 ])),
         Sample(TransactionReceived(app: .init("app"), signedTransaction: "e30.e30.c2ln")),
+        Sample(AppleOrderRequested(orderID: "MK5TTTVWJH")),
+        Sample(
+            AppleOrderAnswered(
+                purchases: [.init(app: .init("app"), environment: .production, transactionID: key.transactionID)],
+                asked: 2,
+                problems: [
+                    .init(
+                        app: .init("app2"), bundleID: "com.example.app2", code: "server_api.unauthorized",
+                        description: "Apple answered 401")
+                ], unverified: 1)),
         Sample(ReconciliationRunRequested(date: "2026-11-30", app: .init("app"))),
         Sample(ReconciliationRunAnswered(request: 7)),
         Sample(FindingAcceptRequested(finding: 7, actor: "ops", reason: "known")),

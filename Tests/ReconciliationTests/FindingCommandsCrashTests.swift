@@ -87,4 +87,44 @@ import Testing
                     == ["accepted ops known", "accepted ops known"])
         }
     }
+
+    @Test func `what Apple has told is handed in at once when an operator wants it, and nothing else is said`()
+        async throws
+    {
+        let stage = try await Self.stage("feeds")
+        try await onThread {
+            try stage.lane.database.execute(
+                """
+                INSERT INTO reconciliation.findings (kind, subject, severity, app, environment, transaction_id, evidence,
+                    opened_at, seen_at, next_at, state, attempts)
+                SELECT kind, 'Production/77', 'warning', 'game', 'Production', '77', '{}', 1, 1, 1, 'redriven', 4
+                FROM unnest(ARRAY['notification_missed', 'refund_missed']) AS kind;
+                INSERT INTO reconciliation.apple_feeds (kind, subject, app, environment, transaction_id, payload, found_at,
+                    attempts, sent_at, next_at)
+                SELECT kind, subject, app, environment, transaction_id, 'x', 1, 4, 1, 9000000000000
+                FROM reconciliation.findings WHERE transaction_id = '77';
+                """)
+            let again = try [15, 16].map {
+                try stage.lane.request(FindingRedriveRequested(finding: $0, actor: "ops", reason: "key mended"))
+            }
+            try stage.lane.publish(again + again)
+            try stage.lane.run(handler: { RunFindingCommands(logger: .silent, now: { 5_000 }) }) {
+                try stage.lane.depth(LaneStage.replies) == 4
+            }
+            let answers = try stage.lane.answers().answers(FindingAnswered.self)
+            #expect(answers.count == 2 && answers.values.joined().allSatisfy { $0.outcome == .redriven })
+            #expect(
+                try stage.texts(
+                    "SELECT kind || ' ' || next_at || ' ' || attempts AS t FROM reconciliation.apple_feeds ORDER BY kind"
+                )
+                    == ["notification_missed 5000 4", "refund_missed 5000 4"])
+            #expect(
+                try stage.texts(
+                    """
+                    SELECT e.event || ' ' || e.actor || ' ' || e.reason || ' ' || f.attempts AS t
+                    FROM reconciliation.finding_events e JOIN reconciliation.findings f ON f.id = e.finding
+                    """) == ["redriven ops key mended 5", "redriven ops key mended 5"])
+            #expect(try stage.lane.facts().isEmpty, "Verification would say what it knew before")
+        }
+    }
 }

@@ -8,8 +8,10 @@ struct FindCommand {
     static let usage = """
         usage: purser find --transaction ID [--payload]
                purser find --order NUMBER
+               purser find --apple-order ID [--payload]
                purser find --user USER --app APP [--limit NUMBER]
 
+          --apple-order  by the order id of Apple's e-mail: Apple is asked (Production only)
           --payload  what Apple signed, decoded: personal data
           --limit    purchases and lines of the ledger, the newest first; 20 without it
         """
@@ -21,24 +23,54 @@ struct FindCommand {
     enum Request: Equatable {
         case transaction(String, showsPayload: Bool)
         case order(String)
+        case appleOrder(String, showsPayload: Bool)
         case user(String, app: String, limit: Int64)
     }
 
     /// Reads the words.
     static func request(_ arguments: [String]) throws(WordProblem) -> Request {
         let words = try CommandWords(
-            arguments, values: ["--transaction", "--order", "--user", "--app", "--limit"], flags: ["--payload"])
-        let ways = ["--transaction", "--order", "--user"].filter { words[$0] != nil }
+            arguments, values: ["--transaction", "--order", "--apple-order", "--user", "--app", "--limit"],
+            flags: ["--payload"])
+        let ways = ["--transaction", "--order", "--apple-order", "--user"].filter { words[$0] != nil }
         guard words.plain.isEmpty, ways.count == 1 else {
-            throw WordProblem(text: "it takes one of --transaction, --order and --user")
+            throw WordProblem(text: "it takes one of --transaction, --order, --apple-order and --user")
         }
         if let id = words["--transaction"] {
             return .transaction(id, showsPayload: words.has("--payload"))
         }
         if let number = words["--order"] { return .order(number) }
+        if let id = words["--apple-order"] {
+            let isOrderID =
+                (1...64).contains(id.utf8.count) && id.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+            guard isOrderID else {
+                throw WordProblem(text: "an order id of Apple is letters and digits, like MK5TTTVWJH")
+            }
+            return .appleOrder(id, showsPayload: words.has("--payload"))
+        }
         return .user(
             try words.required("--user"), app: try words.required("--app"),
             limit: try words.count("--limit", default: 20, limit: 1_000))
+    }
+
+    /// As ``run(arguments:)``, and for an order id of Apple's asks Apple first.
+    nonisolated(nonsending) func start(arguments: [String]) async -> Int32 {
+        guard case .appleOrder(let id, let showsPayload) = try? Self.request(arguments) else {
+            return run(arguments: arguments)
+        }
+        var purchases: [AppleOrderAnswered.Purchase]?
+        let code = await Desk.with(environment, output) { desk in
+            purchases = await AppleOrderStory(output: output).purchases(of: id, at: desk)
+            return purchases == nil ? 1 : 0
+        }
+        var results: [Int32] = [code]
+        for purchase in purchases ?? [] {
+            results.append(
+                run(
+                    arguments: ["--transaction", purchase.transactionID.rawValue] + (showsPayload ? ["--payload"] : []))
+            )
+        }
+        return results.max() ?? code
     }
 
     /// Exit code: 0 found, 1 not found or unreachable, 2 wrong usage or settings. Blocks.

@@ -15,6 +15,8 @@ enum FindSections {
         case .transaction(let id, let showsPayload):
             return transaction(id) + (showsPayload ? payload(id) : [])
         case .order(let number): return order(number)
+        // Told purchase by purchase, once Apple has answered.
+        case .appleOrder: return []
         case .user(let user, let app, let limit): return self.user(user, app, limit)
         }
     }

@@ -112,6 +112,27 @@ enum AppleFeedTable {
             """, keys(feeds) + [.int8(next)])
     }
 
+    /// Locks the feeds of findings by these ids, before the findings themselves are.
+    static func lock(ofFindings ids: [Int64], in transaction: inout Transaction) throws {
+        _ = try transaction.query(
+            """
+            SELECT a.kind FROM reconciliation.apple_feeds a
+            JOIN reconciliation.findings f ON f.kind = a.kind AND f.subject = a.subject AND f.state <> 'resolved'
+            WHERE f.id = ANY($1::bigint[]) ORDER BY a.kind, a.subject FOR UPDATE OF a
+            """, [.int8Array(ids)])
+    }
+
+    /// Has one handed in at the next look. Returns whether there is one.
+    static func hurry(
+        _ kind: FindingKind, _ subject: String, at now: Int64, in transaction: inout Transaction
+    ) throws -> Bool {
+        try !transaction.query(
+            """
+            UPDATE reconciliation.apple_feeds SET next_at = $3 WHERE kind = $1 AND subject = $2 RETURNING 1 AS hurried
+            """, [.text(kind.rawValue), .text(subject), .int8(now)]
+        ).isEmpty
+    }
+
     /// Writes down that they are handed in, before they are: whoever dies in between does it again later.
     ///
     /// - Parameter patience: attempts after which a person should look.

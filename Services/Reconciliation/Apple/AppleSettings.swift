@@ -6,6 +6,8 @@ import Service
 struct AppleSettings: Sendable {
     /// The folder of the apps' files; nil: Apple is asked nothing.
     let files: AppsFiles?
+    /// A PEM file of roots trusted beside Apple's.
+    let rootsFile: String?
     /// Where Apple is, and how much of its rate may be used.
     let serverAPI: ServerAPISettings
     /// Between two passes (ms).
@@ -19,6 +21,9 @@ struct AppleSettings: Sendable {
             "APPS", meaning: "the folder of apps/<id>.yaml and their keys; without it Apple is asked nothing")
         let reload = ReloadSetting.read(&reader)
         files = folder.map { AppsFiles(folder: $0, reloadInterval: reload) }
+        rootsFile = reader.optionalText(
+            "ROOTS",
+            meaning: "a PEM file of roots to trust beside Apple's: the App Store simulator's; never in production")
         // Intake answers with 10; what is left are further copies, and support.
         serverAPI = ServerAPISettings(&reader, percent: 30)
         interval =

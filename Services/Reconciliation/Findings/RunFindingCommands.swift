@@ -43,9 +43,11 @@ struct RunFindingCommands: Handler {
         let words = batch.map { Word($0) }
         // All of them before any is looked at, in one order: two copies that were given the same words wait for each
         // other, and the second one reads what the first has done.
+        let named = words.compactMap { $0?.finding }
+        // Feeds first, in which order whoever hands them in has both.
+        try AppleFeedTable.lock(ofFindings: named, in: &transaction)
         _ = try transaction.query(
-            "SELECT id FROM reconciliation.findings WHERE id = ANY($1) ORDER BY id FOR UPDATE",
-            [.int8Array(words.compactMap { $0?.finding })])
+            "SELECT id FROM reconciliation.findings WHERE id = ANY($1) ORDER BY id FOR UPDATE", [.int8Array(named)])
         var outcomes: [Outcome] = []
         for (incoming, word) in zip(batch, words) {
             guard let word else {
@@ -62,7 +64,7 @@ struct RunFindingCommands: Handler {
     ) throws -> Outcome {
         let rows = try transaction.query(
             """
-            SELECT f.kind, f.state, f.app, f.environment, f.transaction_id,
+            SELECT f.kind, f.subject, f.state, f.app, f.environment, f.transaction_id,
                 EXISTS (SELECT FROM reconciliation.finding_events e WHERE e.cause = $2) AS is_done
             FROM reconciliation.findings f WHERE f.id = $1
             """, [.int8(word.finding), .uuid(UUIDText.parse(header.id.rawValue))])
@@ -75,6 +77,11 @@ struct RunFindingCommands: Handler {
         if word.isAccepting {
             try write(word, "accepted", header, in: &transaction)
             return try answered(.accepted)
+        }
+        // What Apple has signed lies here: it is handed in at the next look, a second from now.
+        if try AppleFeedTable.hurry(kind, try row.text("subject"), at: now(), in: &transaction) {
+            try write(word, "redriven", header, in: &transaction)
+            return try answered(.redriven)
         }
         guard kind.isRedrivable, let name = try row.optionalText("environment"),
             let environment = StoreEnvironment(rawValue: name), let id = try row.optionalText("transaction_id")

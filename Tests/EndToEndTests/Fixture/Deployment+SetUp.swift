@@ -87,7 +87,7 @@ extension Deployment {
         [
             "APPS": folder + "/apps", "SERVER_API_PRODUCTION": simulator, "SERVER_API_SANDBOX": simulator + "/sandbox",
             "SERVER_API_PERCENT": "100", "APPLE_INTERVAL_SECONDS": "1", "APPLE_DELAY_SECONDS": "1",
-            "APPLE_ACCOUNT_SECONDS": "1", "APPLE_FIRST_DAYS": "1",
+            "APPLE_ACCOUNT_SECONDS": "1", "APPLE_FIRST_DAYS": "1", "ROOTS": folder + "/root.pem",
         ]
     }
 

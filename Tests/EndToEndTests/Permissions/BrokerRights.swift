@@ -47,7 +47,7 @@ enum BrokerRights {
         reconciliation purser.replies            *
         control        purser.from.control       risk.clear.requested
         control        purser.from.control       regrant.requested finding.{accept,redrive}.requested sales.import.requested
-        control        purser.from.control       reconciliation.run.requested
+        control        purser.from.control       reconciliation.run.requested apple.order.requested
         control        purser.from.control       user.{erase,transfer}.requested sandbox.sweep.requested
         control        purser.retry              5s.verification.purchases 5s.granting.{purchases,wallet,commands}
         control        purser.retry              5s.granting.notifications 5s.intake.{notifications,commands}
@@ -64,7 +64,7 @@ enum BrokerRights {
         verification.{purchases,revocations}    verification  -
         verification.{commands,queries}         verification  -
         verification.commands.parked            control       -
-        reconciliation.commands                 reconciliation -
+        reconciliation.{commands,lookups}       reconciliation -
         reconciliation.commands.parked          control       -
         verification.purchases.parked           control       -
         verification.revocations.parked         control       -
