@@ -83,7 +83,8 @@ extension DailyRunTests {
     }
 
     static func plan(_ world: inout World, zone: String = "UTC") throws -> DayPlan {
-        try #require(try DayPlan.day("2026-05-28", of: "game", zone: zone, on: &world.connection))
+        let clock = try DayPlan.clock(zone, on: &world.connection)
+        return try #require(try DayPlan.day("2026-05-28", of: "game", zone: clock, on: &world.connection))
     }
 
     static func with(

@@ -79,7 +79,8 @@ import Testing
     ])
     func `days are as long as clocks make them`(zone: String, day: String, hours: Int) async throws {
         try await Self.with("hours_\(zone.prefix(3))_\(hours)") { world in
-            let plan = try #require(try DayPlan.day(day, of: "game", zone: zone, on: &world.connection))
+            let clock = try DayPlan.clock(zone, on: &world.connection)
+            let plan = try #require(try DayPlan.day(day, of: "game", zone: clock, on: &world.connection))
             #expect(plan.to - plan.from == Int64(hours) * Self.hour)
         }
     }

@@ -11,6 +11,9 @@ struct DailyRound {
     /// What failed is tried again no earlier.
     private var resumeAt: Int64 = 0
 
+    /// Names of clocks that PostgreSQL knows.
+    private var clocks: Set<String> = []
+
     /// A round that has looked at nothing yet.
     init(work: DailyPart.Work) { self.work = work }
 
@@ -30,7 +33,7 @@ struct DailyRound {
                 for app in apps {
                     guard
                         let plan = try DayPlan.day(
-                            request.day, of: app, zone: zones[app] ?? DayPlan.standardZone, on: &connection)
+                            request.day, of: app, zone: try clock(of: app, zones, &connection), on: &connection)
                     else { continue }
                     try make(plan, &connection)
                 }
@@ -40,7 +43,7 @@ struct DailyRound {
             let zones = work.zones()
             for app in try Self.apps(zones, &connection) {
                 let plan = try DayPlan.last(
-                    of: app, zone: zones[app] ?? DayPlan.standardZone, now: now, delay: work.settings.delay,
+                    of: app, zone: try clock(of: app, zones, &connection), now: now, delay: work.settings.delay,
                     on: &connection)
                 if try !RunTable.isDone(plan, on: &connection) { try make(plan, &connection) }
             }
@@ -55,6 +58,16 @@ struct DailyRound {
             let code = (error as? RequestError)?.code ?? "\(type(of: error))"
             work.run.logger.warning("a daily run goes on later", ["error": .string(code)])
         }
+    }
+
+    /// The clock of an app. What PostgreSQL does not know is asked for again: its zones may be brought up to date.
+    private mutating func clock(
+        of app: String, _ zones: [String: String], _ connection: inout Connection
+    ) throws -> String {
+        guard let name = zones[app], !clocks.contains(name) else { return zones[app] ?? DayPlan.standardZone }
+        let clock = try DayPlan.clock(name, on: &connection)
+        if clock == name { clocks.insert(name) }
+        return clock
     }
 
     private static func apps(_ zones: [String: String], _ connection: inout Connection) throws -> [String] {

@@ -16,17 +16,25 @@ struct DayPlan: Sendable, Equatable {
     /// The clock of apps that name none, and of names nobody knows.
     static let standardZone = "UTC"
 
-    /// A day of an app; nil if there is no such day.
+    /// The clock by this name, or the standard one where PostgreSQL knows none: the zones' names take it 100 ms to list,
+    /// so ask once.
+    static func clock(_ name: String, on connection: inout Connection) throws -> String {
+        guard name != standardZone else { return name }
+        return try connection.query("SELECT name FROM pg_timezone_names WHERE name = $1", [.text(name)]).first?
+            .text("name") ?? standardZone
+    }
+
+    /// A day of an app by a clock that PostgreSQL knows; nil if there is no such day.
     static func day(_ day: String, of app: String, zone: String, on connection: inout Connection) throws -> DayPlan? {
         guard isDay(day) else { return nil }
         return try read("$3::text::date", app, zone, .text(day), &connection)
     }
 
-    /// The last day of an app that ended at least `delay` ms before `now`.
+    /// The last day of an app, by a clock that PostgreSQL knows, that ended at least `delay` ms before `now`.
     static func last(
         of app: String, zone: String, now: Int64, delay: Int64, on connection: inout Connection
     ) throws -> DayPlan {
-        let day = "(to_timestamp($3::bigint / 1000.0) AT TIME ZONE z.name)::date - 1"
+        let day = "(to_timestamp($3::bigint / 1000.0) AT TIME ZONE $2)::date - 1"
         guard let plan = try read(day, app, zone, .int8(now - delay), &connection) else {
             throw PostgresError.unreadableColumn(name: "day", problem: "is missing")
         }
@@ -38,15 +46,13 @@ struct DayPlan: Sendable, Equatable {
     ) throws -> DayPlan? {
         try connection.query(
             """
-            SELECT d.day::text AS day, z.name,
-                (extract(epoch FROM d.day::timestamp AT TIME ZONE z.name) * 1000)::bigint AS from_at,
-                (extract(epoch FROM (d.day + 1)::timestamp AT TIME ZONE z.name) * 1000)::bigint AS to_at, $1::text AS app
-            FROM (SELECT coalesce((SELECT name FROM pg_timezone_names WHERE name = $2), '\(standardZone)') AS name) AS z
-            CROSS JOIN LATERAL (SELECT \(day) AS day) AS d
+            SELECT d.day::text AS day, (extract(epoch FROM d.day::timestamp AT TIME ZONE $2) * 1000)::bigint AS from_at,
+                (extract(epoch FROM (d.day + 1)::timestamp AT TIME ZONE $2) * 1000)::bigint AS to_at, $1::text AS app
+            FROM (SELECT \(day) AS day) AS d
             """, [.text(app), .text(zone), value]
         ).first.map {
             DayPlan(
-                app: try $0.text("app"), day: try $0.text("day"), timeZone: try $0.text("name"),
+                app: try $0.text("app"), day: try $0.text("day"), timeZone: zone,
                 from: try $0.int8("from_at"), to: try $0.int8("to_at"))
         }
     }
