@@ -54,7 +54,7 @@ enum ControlMain {
             return ConsumptionCommand(output: output, environment: environment).run(arguments: rest)
         case "findings":
             return await FindingsCommand(output: output, environment: environment).run(arguments: rest)
-        case "find": return await FindCommand(output: output, environment: environment).start(arguments: rest)
+        case "find": return await FindCommand(output: output, environment: environment).run(arguments: rest)
         case "report": return ReportCommand(output: output, environment: environment).run(arguments: rest)
         case "sales": return await SalesCommand(output: output, environment: environment).run(arguments: rest)
         case "reconcile": return await ReconcileCommand(output: output, environment: environment).run(arguments: rest)

@@ -54,35 +54,39 @@ import Testing
         async throws
     {
         try await AuditHistory.copy { audited in
-            func find(_ text: String) -> (code: Int32, lines: [String]) {
+            func find(_ text: String) throws -> (code: Int32, lines: [String]) {
                 var lines: [String] = []
                 let command = FindCommand(
                     output: { lines.append($0) },
                     environment: ["PURSER_CONTROL_DATABASE": audited.database.conninfo(role: "purser_auditor")])
-                return (command.run(arguments: Self.words(text)), lines)
+                return (command.tell(try FindCommand.request(Self.words(text))), lines)
             }
             func has(_ found: (code: Int32, lines: [String]), _ parts: String...) -> Bool {
                 found.code == 0 && parts.allSatisfy { part in found.lines.contains { $0.contains(part) } }
             }
-            let purchase = find("--transaction 7")
+            let purchase = try find("--transaction 7")
             #expect(
                 has(
                     purchase, "Production/7 coins60 × 2", "user bob-canary", "100 % revoked",
                     "verified, handed in by bob-canary",
                     "granted to customer", "0 of 120 left", "IN 120 DANBING", "APPLE_REFUND"), "\(purchase.lines)")
             #expect(!purchase.lines.contains { $0.contains("bundleId") })
-            #expect(has(find("--transaction 7 --payload"), "what Apple signed:", #""bundleId":"#))
-            let order = find("--order A1")
+            let shown = try find("--transaction 7 --payload")
+            #expect(has(shown, "what Apple signed:", #""bundleId":"#))
+            let order = try find("--order A1")
             #expect(
                 has(order, "A1 coins60, app cloudpc, user alice-canary", "delivered by Production/1"), "\(order.lines)")
-            let user = find("--user alice-canary --app cloudpc")
+            let user = try find("--user alice-canary --app cloudpc")
             #expect(has(user, "balances:", "DANBING", "Production/1", "ledger (UTC):"), "\(user.lines)")
-            #expect(has(find("--transaction 8"), "held, unknown_product"))
-            #expect(has(find("--transaction 10"), "user nobody", "waits for an owner"))
+            let held = try find("--transaction 8")
+            #expect(has(held, "held, unknown_product"))
+            let unclaimed = try find("--transaction 10")
+            #expect(has(unclaimed, "user nobody", "waits for an owner"))
             for nothing in [
                 "--transaction 999", "--order NO", "--user nobody --app cloudpc", "--user alice-canary --app x",
             ] {
-                #expect(find(nothing).code == 1 && find(nothing).lines == ["nothing is known of it"], "\(nothing)")
+                let found = try find(nothing)
+                #expect(found.code == 1 && found.lines == ["nothing is known of it"], "\(nothing)")
             }
         }
     }

@@ -16,17 +16,6 @@ import Testing
     /// 2026-05-28.
     private static let now: Int64 = 1_780_000_000_000
 
-    private static func with(
-        _ name: String, _ settings: ApplePassSettings = ApplePassSettings(),
-        _ body: @escaping @Sendable (inout AppleWorld) throws -> Void
-    ) async throws {
-        let database = try await TestDatabase.shared("apple_\(name)")
-        try await onThread {
-            var world = try AppleWorld(database, settings)
-            try body(&world)
-        }
-    }
-
     private static func told(_ number: Int, _ age: Int64, type: String = "REFUND") -> ScriptedApple.Told {
         ScriptedApple.Told(uuid: number, type: type, transaction: 1_000 + number, signedAt: now - age)
     }
@@ -34,7 +23,7 @@ import Testing
     @Test func `what never came is handed in, what changed nothing is told again, what agrees is left (B-131 R24)`()
         async throws
     {
-        try await Self.with("missed") { world in
+        try await AppleWorld.with("missed") { world in
             let ages: [Int64] = [3 * Self.hour, 4 * Self.hour, 5 * Self.hour]
             // 1 never came; 2 came, and Granting knows nothing so new; 3 came and is known.
             world.apple.told = (1...3).map { Self.told($0, ages[$0 - 1]) }
@@ -73,7 +62,7 @@ import Testing
     }
 
     @Test func `what is on its way is not missed, and kinds that change nothing need not be known`() async throws {
-        try await Self.with("young") { world in
+        try await AppleWorld.with("young") { world in
             // Told a minute ago; stored a minute ago; no purchase is changed by the last two.
             world.apple.told = [
                 Self.told(1, Self.minute), Self.told(2, Self.hour), Self.told(3, Self.hour, type: "TEST"),
@@ -92,7 +81,7 @@ import Testing
     @Test func `days of outage are caught up over passes, the newest first, nothing twice and nothing left (R24)`()
         async throws
     {
-        try await Self.with("outage", ApplePassSettings(firstDays: 9, calls: 4)) { world in
+        try await AppleWorld.with("outage", ApplePassSettings(firstDays: 9, calls: 4)) { world in
             world.apple.told = (1...8).map { Self.told($0, Int64($0) * Self.day) }
             try world.run(at: Self.now)
             let first = try world.lines(
@@ -115,7 +104,7 @@ import Testing
     @Test func `a page is kept with its token: whoever dies goes on behind it, an expired token begins anew`()
         async throws
     {
-        try await Self.with("pages", ApplePassSettings(firstDays: 1)) { world in
+        try await AppleWorld.with("pages", ApplePassSettings(firstDays: 1)) { world in
             world.apple.told = (1...5).map { Self.told($0, Self.hour + Int64($0) * Self.minute) }
             // Ends after the first page, as by a kill.
             try world.run(at: Self.now) { false }
@@ -142,7 +131,9 @@ import Testing
     func `who cannot be asked is a finding at once, after an hour, or never; it ends with the next answer (C-108)`(
         error: ServerAPIError, passes: Int
     ) async throws {
-        try await Self.with("trouble_\(error.code.filter { $0 != "." })_\(passes)", ApplePassSettings(firstDays: 1)) {
+        try await AppleWorld.with(
+            "trouble_\(error.code.filter { $0 != "." })_\(passes)", ApplePassSettings(firstDays: 1)
+        ) {
             world in
             for number in 1...5 {
                 world.apple.faults = [error]
@@ -158,7 +149,7 @@ import Testing
     @Test func `twenty are under way at once, the newest first; an accepted one is watched and not handed in`()
         async throws
     {
-        try await Self.with("window", ApplePassSettings(firstDays: 2)) { world in
+        try await AppleWorld.with("window", ApplePassSettings(firstDays: 2)) { world in
             world.apple.told = (1...45).map { Self.told($0, Self.hour + Int64($0) * Self.minute) }
             try world.run(at: Self.now)
             let first = try world.handIn(at: Self.now)
@@ -190,7 +181,7 @@ import Testing
     @Test func `it is written down before it is said: what the broker does not take is said a minute later`()
         async throws
     {
-        try await Self.with("written", ApplePassSettings(firstDays: 1)) { world in
+        try await AppleWorld.with("written", ApplePassSettings(firstDays: 1)) { world in
             world.apple.told = [Self.told(1, Self.hour)]
             world.books.script.withLock { $0.isSilent = true }
             #expect(throws: (any Error).self) { try world.run(at: Self.now) }

@@ -4,27 +4,27 @@ import Pipeline
 /// `purser find --apple-order`: Apple is asked, by reconciliation, which purchases an order id of its e-mails stands for.
 struct AppleOrderStory {
     /// Longer than reconciliation gives Apple for all apps.
-    private static let patience = Duration.seconds(30)
+    private static let patience = Duration.seconds(15)
 
     let output: (String) -> Void
 
-    /// The purchases; nil: there are none, and why has been told.
+    /// The purchases; where there are none, why has been told.
     nonisolated(nonsending) func purchases(
         of orderID: String, at desk: Desk
-    ) async -> [AppleOrderAnswered.Purchase]? {
+    ) async -> [AppleOrderAnswered.Purchase] {
         do {
             try await desk.becomeReady()
             let answer = try await desk.ask(
                 AppleOrderRequested(orderID: orderID), expecting: AppleOrderAnswered.self, app: nil,
                 patience: Self.patience)
             for line in Self.lines(about: answer) { output(line) }
-            return answer.purchases.isEmpty ? nil : answer.purchases
+            return answer.purchases
         } catch RequestError.timedOut {
             output("reconciliation has not answered: does it run, and can it reach Apple?")
         } catch {
             output("Apple could not be asked: \(error)")
         }
-        return nil
+        return []
     }
 
     /// What an operator is told before the purchases' own stories.

@@ -53,28 +53,9 @@ struct FindCommand {
             limit: try words.count("--limit", default: 20, limit: 1_000))
     }
 
-    /// As ``run(arguments:)``, and for an order id of Apple's asks Apple first.
-    nonisolated(nonsending) func start(arguments: [String]) async -> Int32 {
-        guard case .appleOrder(let id, let showsPayload) = try? Self.request(arguments) else {
-            return run(arguments: arguments)
-        }
-        var purchases: [AppleOrderAnswered.Purchase]?
-        let code = await Desk.with(environment, output) { desk in
-            purchases = await AppleOrderStory(output: output).purchases(of: id, at: desk)
-            return purchases == nil ? 1 : 0
-        }
-        var results: [Int32] = [code]
-        for purchase in purchases ?? [] {
-            results.append(
-                run(
-                    arguments: ["--transaction", purchase.transactionID.rawValue] + (showsPayload ? ["--payload"] : []))
-            )
-        }
-        return results.max() ?? code
-    }
-
-    /// Exit code: 0 found, 1 not found or unreachable, 2 wrong usage or settings. Blocks.
-    func run(arguments: [String]) -> Int32 {
+    /// Exit code: 0 found, 1 not found or unreachable, 2 wrong usage or settings. For an order id of Apple's, Apple is asked
+    /// first. Blocks while it reads.
+    nonisolated(nonsending) func run(arguments: [String]) async -> Int32 {
         let request: Request
         do throws(WordProblem) {
             request = try Self.request(arguments)
@@ -83,6 +64,18 @@ struct FindCommand {
             output(Self.usage)
             return 2
         }
+        guard case .appleOrder(let id, let showsPayload) = request else { return tell(request) }
+        var purchases: [AppleOrderAnswered.Purchase] = []
+        let code = await Desk.with(environment, output) { desk in
+            purchases = await AppleOrderStory(output: output).purchases(of: id, at: desk)
+            return purchases.isEmpty ? 1 : 0
+        }
+        return purchases.map { tell(.transaction($0.transactionID.rawValue, showsPayload: showsPayload)) }
+            .reduce(code, max)
+    }
+
+    /// Reads and tells; the same exit codes.
+    func tell(_ request: Request) -> Int32 {
         return ReadingDesk.with(environment, for: "find", output) { connection in
             var isFound = false
             for section in FindSections.sections(of: request) {

@@ -34,7 +34,8 @@ final class ServerAPIOrderDoor: OrderDoor {
 }
 
 /// Asks Apple what was bought under an order id (`reconciliation.lookups`), app by app. A lane of its own: a slow Apple
-/// keeps nobody waiting but whoever asks the same. Changes nothing, and believes only what it has verified.
+/// keeps nobody waiting but whoever asks the same. Changes nothing, and believes only what it has verified. Says nothing to
+/// the database, so that no transaction is open meanwhile: BEGIN travels with the first statement.
 struct AnswerOrderLookups: Handler {
     private let door: any OrderDoor
     private var follower: Follower<FollowedApps>?
@@ -43,8 +44,9 @@ struct AnswerOrderLookups: Handler {
     private var verifier: SignedDataVerifier?
     private let now: @Sendable () -> Int64
 
-    /// How long all apps together may take: less than an operator waits.
-    private static let patience = Duration.seconds(20)
+    /// After this no further app is asked: with the last call it is ten seconds. A lane that handles a message says nothing
+    /// to the broker, which gives up whoever is silent for twenty, and a service has ten to end.
+    private static let patience = Duration.seconds(4)
 
     /// - Parameter trust: whom to believe, read anew when the apps change; nil: nobody.
     init(
@@ -85,7 +87,8 @@ struct AnswerOrderLookups: Handler {
         let deadline = ContinuousClock.now + Self.patience
         for place in places {
             guard ContinuousClock.now < deadline else {
-                answer.problems.append(.init(place, "server_api.not_asked", "not asked: Apple was slow for the others"))
+                answer.problems.append(
+                    .init(place, "server_api.not_asked", "not asked, Apple was slow for the others: ask again"))
                 continue
             }
             do throws(ServerAPIError) {
